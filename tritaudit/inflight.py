@@ -1,0 +1,80 @@
+"""The example in flight: written before each launch, read after a process died or hung.
+
+One small file, mapped into the memory of the process that launches and of the one that watches. A
+process that is killed loses nothing that it wrote here, and a write costs some microseconds.
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+import time
+import zlib
+from pathlib import Path
+
+__all__ = ["MAX_TOKEN", "InFlight"]
+
+#: bytes of the longest token (UTF-8).
+MAX_TOKEN = 64 * 1024
+
+# CRC-32 of the rest of the header and of the token; length of the token (0: nothing in flight); the
+# moment of the write, in seconds of time.monotonic(), which all processes of a machine share.
+_HEADER = struct.Struct("<IId")
+_REST = struct.Struct("<Id")
+_SIZE = _HEADER.size + MAX_TOKEN
+
+
+class InFlight:
+    """The record of one process, backed by a file or, for tests, by memory alone.
+
+    A writer that is killed while it writes leaves a record whose checksum does not hold, which
+    reads as "nothing in flight": the launch that it announced had not begun.
+    """
+
+    def __init__(self, path: str | Path | None = None) -> None:
+        """Map a file that `create` made; None: a record that only this process sees."""
+        if path is None:
+            self._map = mmap.mmap(-1, _SIZE)
+            return
+        with Path(path).open("r+b") as file:
+            self._map = mmap.mmap(file.fileno(), _SIZE)
+
+    @classmethod
+    def create(cls, path: str | Path) -> InFlight:
+        """Make the file of an empty record and map it."""
+        with Path(path).open("wb") as file:
+            file.truncate(_SIZE)
+        return cls(path)
+
+    def write(self, token: str) -> None:
+        """Say that the example of this token is about to be launched.
+
+        Raises:
+            ValueError: the token is empty or longer than MAX_TOKEN bytes.
+        """
+        body = token.encode()
+        if not 0 < len(body) <= MAX_TOKEN:
+            raise ValueError(f"a token has 1 to {MAX_TOKEN} bytes, not {len(body)}")
+        rest = _REST.pack(len(body), time.monotonic())
+        self.clear()
+        self._map[_HEADER.size : _HEADER.size + len(body)] = body
+        length, started = _REST.unpack(rest)
+        _HEADER.pack_into(self._map, 0, zlib.crc32(body, zlib.crc32(rest)), length, started)
+
+    def clear(self) -> None:
+        """Say that nothing is in flight."""
+        _HEADER.pack_into(self._map, 0, 0, 0, 0.0)
+
+    def read(self) -> tuple[str, float] | None:
+        """The token in flight and the time.monotonic() of its write, or None."""
+        crc, length, started = _HEADER.unpack_from(self._map, 0)
+        if not 0 < length <= MAX_TOKEN:
+            return None
+        body = self._map[_HEADER.size : _HEADER.size + length]
+        if zlib.crc32(body, zlib.crc32(_REST.pack(length, started))) != crc:
+            return None
+        return body.decode(errors="replace"), started
+
+    def close(self) -> None:
+        """Unmap the record. The file stays."""
+        self._map.close()

@@ -1,0 +1,106 @@
+"""From findings and expectations to a verdict. Pure: no process, no clock, no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from tritaudit.model import CaseResult, Coverage, Finding, Known, Outcome
+
+__all__ = ["conclude", "is_expected"]
+
+
+def is_expected(
+    expect: Iterable[Known], fault: str, triton_version: str, backend: str, dtypes: Iterable[str]
+) -> bool:
+    """Whether a fault that showed in these dtypes is one that the case is known to show.
+
+    Every dtype has to be covered: a fault that is known in float32 is news in int32.
+    """
+    known = [k for k in expect if k.fault == fault and k.applies(triton_version, backend)]
+    return bool(known) and all(
+        any(k.applies(triton_version, backend, dtype) for k in known) for dtype in dtypes
+    )
+
+
+def conclude(
+    result: CaseResult, expect: tuple[Known, ...], triton_version: str, *, replay: bool = False
+) -> CaseResult:
+    """The result with each finding marked as expected or not, and with its outcome.
+
+    Args:
+        result: what a unit saw. An outcome of ERROR says that the unit could not do its work, and
+            one of SKIP that nothing was to be done: both stay, unless there are findings.
+        expect: the faults that the case is known to show.
+        triton_version: the installed version.
+        replay: one stored example was run, so that the faults that did not show are no news.
+    """
+    findings = tuple(
+        replace(
+            f,
+            expected=is_expected(
+                expect, f.fault, triton_version, f.backend, f.dtypes or (f.dtype,)
+            ),
+        )
+        for f in result.findings
+    )
+    result = replace(result, findings=findings, missing=())
+    unexpected = [f for f in findings if not f.expected]
+    if unexpected:
+        return replace(result, outcome=Outcome.FAIL)
+    if result.outcome is Outcome.ERROR:
+        return result
+    empty = _nothing_ran(result)
+    if empty is not None:
+        return empty
+    if replay:
+        return replace(result, outcome=Outcome.KNOWN if findings else Outcome.PASS)
+    return _against_expectations(result, expect, triton_version)
+
+
+def _nothing_ran(result: CaseResult) -> CaseResult | None:
+    """The result of a unit that launched nothing; None where something was launched or found."""
+    if result.findings:
+        return None
+    if result.outcome is Outcome.SKIP:
+        return result
+    if result.coverage.launches:
+        return None
+    reasons = tuple(dict.fromkeys(s.reason for s in result.coverage.skipped))
+    if reasons:
+        return replace(result, outcome=Outcome.SKIP, reason=result.reason or "; ".join(reasons))
+    reason = result.reason or result.coverage.cut_short or "nothing was launched"
+    return replace(result, outcome=Outcome.ERROR, reason=reason)
+
+
+def _against_expectations(
+    result: CaseResult, expect: tuple[Known, ...], triton_version: str
+) -> CaseResult:
+    applying = [k for k in expect if k.applies(triton_version, result.backend)]
+    silent = [k for k in applying if not _showed(k, result.findings)]
+    stale = [k for k in silent if _reached(k, result.coverage)]
+    if stale:
+        missing = tuple(dict.fromkeys(k.fault for k in stale))
+        reason = f"expected {', '.join(missing)}, which no longer shows"
+        return replace(result, outcome=Outcome.STALE, missing=missing, reason=reason)
+    if silent:
+        unreached = ", ".join(dict.fromkeys(k.fault for k in silent))
+        why = f": {result.coverage.cut_short}" if result.coverage.cut_short else ""
+        result = replace(result, reason=f"{unreached} not reached{why}")
+    return replace(result, outcome=Outcome.KNOWN if result.findings else Outcome.PASS)
+
+
+def _showed(known: Known, findings: tuple[Finding, ...]) -> bool:
+    return any(
+        f.fault == known.fault
+        and (known.dtypes is None or not set(known.dtypes).isdisjoint((*f.dtypes, f.dtype)))
+        for f in findings
+    )
+
+
+def _reached(known: Known, coverage: Coverage) -> bool:
+    """Whether the search went far enough that the fault had to show."""
+    if coverage.cut_short:
+        return False
+    ran = {dtype for dtype, count in coverage.dtypes if count}
+    return known.dtypes is None or not ran.isdisjoint(known.dtypes)
