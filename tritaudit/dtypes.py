@@ -15,6 +15,8 @@ import torch
 
 from tritaudit.model import DTYPES
 
+_TorchDType = torch.dtype  # inside DType, `torch` is a property
+
 
 @dataclass(frozen=True, slots=True)
 class DType:
@@ -28,7 +30,7 @@ class DType:
     has_inf: bool = True
 
     @property
-    def torch(self) -> torch.dtype:
+    def torch(self) -> _TorchDType:
         value = getattr(torch, self.name)
         assert isinstance(value, torch.dtype)
         return value
@@ -60,7 +62,7 @@ class DType:
         return 1 << (self.bits - 1) if self.kind in ("float", "int") else 0
 
     @property
-    def carrier(self) -> torch.dtype:
+    def carrier(self) -> _TorchDType:
         """The signed integer dtype of the same width, through which bits are moved and compared."""
         return {8: torch.int8, 16: torch.int16, 32: torch.int32, 64: torch.int64}[self.bits]
 
@@ -231,7 +233,9 @@ def _decode(d: DType, bits: int) -> float:
 
 
 def _shortest(d: DType, bits: int, number: float) -> str:
-    """The fewest decimal digits that still name this bit pattern."""
+    """The number itself where it is short, else the fewest digits that still name the pattern."""
+    if len(repr(number)) <= 8:
+        return repr(number)
     for digits in range(1, 18):
         text = f"{number:.{digits}g}"
         near = torch.tensor([float(text)], dtype=torch.float64).to(d.torch)

@@ -1,8 +1,8 @@
-"""The values that cross a boundary: what an author writes, what a unit is asked, what comes back.
+"""The values that cross a boundary: what an author writes, what a unit is asked, what it answers.
 
-Everything here is frozen, hashable where it has to be, and built from the standard library alone, so
-that it can be made, compared and read where neither torch nor triton is installed. No live tensor is
-ever stored in one of these types.
+Everything here is frozen, hashable where it has to be, and built from the standard library alone,
+so that it can be made, compared and read where neither torch nor triton is installed. No live
+tensor is ever stored in one of these types.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ __all__ = [
     "Contract",
     "Coverage",
     "Edit",
-    "Event",
     "Environment",
+    "Event",
     "Example",
     "Excerpt",
     "Fill",
@@ -158,7 +158,9 @@ class Tensor:
             _identifier("an axis", axis)
         if len(set(names)) != len(names):
             raise CaseError(f"Tensor {name!r} names an axis twice: {' '.join(names)}")
-        listed = dtypes if isinstance(dtypes, (tuple, list)) else (dtypes,)
+        listed: tuple[object, ...] = (
+            tuple(dtypes) if isinstance(dtypes, (tuple, list)) else (dtypes,)
+        )
         if not listed:
             raise CaseError(f"Tensor {name!r} has no dtypes")
         kinds = tuple(dict.fromkeys(_dtype_name(d) for d in listed))
@@ -251,23 +253,34 @@ class Known:
     backend: str | None = None
     dtypes: tuple[str, ...] | None = None
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.fault, str):
-            raise CaseError(f"expect needs fault ids, not {self.fault!r}")
-        if self.backend is not None and self.backend not in [str(b) for b in Backend]:
-            raise CaseError(f"unknown backend {self.backend!r}; known are interpreter, gpu")
-        if self.dtypes is not None:
-            listed = (self.dtypes,) if isinstance(self.dtypes, str) else tuple(self.dtypes)
-            object.__setattr__(self, "dtypes", tuple(_dtype_name(d) for d in listed))
-        if self.triton is not None:
+    def __init__(
+        self,
+        fault: str,
+        triton: str | None = None,
+        backend: str | None = None,
+        dtypes: str | Iterable[object] | None = None,
+    ) -> None:
+        if not isinstance(fault, str):
+            raise CaseError(f"expect needs fault ids, not {fault!r}")
+        if backend is not None and backend not in [str(b) for b in Backend]:
+            raise CaseError(f"unknown backend {backend!r}; known are interpreter, gpu")
+        names: tuple[str, ...] | None = None
+        if dtypes is not None:
+            listed = (dtypes,) if isinstance(dtypes, str) else tuple(dtypes)
+            names = tuple(_dtype_name(d) for d in listed)
+        if triton is not None:
             from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
             try:
-                SpecifierSet(self.triton)
+                SpecifierSet(triton)
             except InvalidSpecifier as error:
                 raise CaseError(
-                    f"Known({self.fault!r}, triton={self.triton!r}) is not a version specifier"
+                    f"Known({fault!r}, triton={triton!r}) is not a version specifier"
                 ) from error
+        object.__setattr__(self, "fault", fault)
+        object.__setattr__(self, "triton", triton)
+        object.__setattr__(self, "backend", backend)
+        object.__setattr__(self, "dtypes", names)
 
     def applies(self, triton_version: str, backend: str, dtype: str | None = None) -> bool:
         """Whether this expectation holds for a Triton version, a backend and (if given) a dtype."""
@@ -360,9 +373,7 @@ class Case:
         put("tiles", (tiles,) if isinstance(tiles, Tile) else tuple(tiles))
         put("scalars", (scalars,) if isinstance(scalars, Scalar) else tuple(scalars))
         put("axes", tuple((n, lo, hi) for n, (lo, hi) in (axes or {}).items()))
-        if out_dtype is not None and not callable(out_dtype):
-            out_dtype = _dtype_name(out_dtype)
-        elif out_dtype is not None and not inspect.isroutine(out_dtype):
+        if out_dtype is not None and not inspect.isroutine(out_dtype):
             out_dtype = _dtype_name(out_dtype)
         put("out_dtype", out_dtype)
         if out_shape is not None:
@@ -375,13 +386,19 @@ class Case:
         self._validate()
 
     def _validate(self) -> None:
-        for part, kind in ((self.inputs, Tensor), (self.tiles, Tile), (self.scalars, Scalar)):
+        parts: tuple[tuple[tuple[object, ...], type], ...] = (
+            (self.inputs, Tensor),
+            (self.tiles, Tile),
+            (self.scalars, Scalar),
+        )
+        for part, kind in parts:
             for value in part:
                 if not isinstance(value, kind):
                     raise CaseError(f"expected a {kind.__name__}, not {value!r}")
         if not self.inputs:
             raise CaseError("a case needs at least one input")
-        names = [x.name for x in (*self.inputs, *self.tiles, *self.scalars)]
+        keywords = [*(t.name for t in self.tiles), *(s.name for s in self.scalars)]
+        names = [*(t.name for t in self.inputs), *keywords]
         for name in names:
             if names.count(name) > 1:
                 raise CaseError(f"the name {name!r} is used twice")
@@ -395,7 +412,7 @@ class Case:
             if axis not in declared:
                 raise CaseError(f"axes names {axis!r}, which no input has")
             if low < 0 or (high is not None and high < low):
-                raise CaseError(f"the bounds of axis {axis!r} are not 0 <= low <= high: {low}, {high}")
+                raise CaseError(f"axis {axis!r} needs 0 <= low <= high, not {low}, {high}")
         for axis in self.out_shape or ():
             if axis not in declared:
                 raise CaseError(f"out_shape names {axis!r}, which no input has")
@@ -414,10 +431,11 @@ class Case:
         kinds = inspect.Parameter
         takes = signature.parameters
         anything = any(p.kind is kinds.VAR_KEYWORD for p in takes.values())
-        for part in (*self.tiles, *self.scalars):
-            if part.name not in takes and not anything:
-                raise CaseError(f"run has no parameter {part.name!r}")
-        offered = {p.name for p in (*self.tiles, *self.scalars)} | {"out", *LAUNCH_OPTIONS}
+        keywords = [*(t.name for t in self.tiles), *(s.name for s in self.scalars)]
+        for name in keywords:
+            if name not in takes and not anything:
+                raise CaseError(f"run has no parameter {name!r}")
+        offered = {*keywords, "out", *LAUNCH_OPTIONS}
         positional = [
             p
             for p in takes.values()
@@ -681,6 +699,8 @@ class Finding:
     output: str = ""
     #: how many examples of the search showed the fault.
     seen: int = 0
+    #: how the case is named on a command line (see CaseInfo); "" where `case` does.
+    target: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -725,6 +745,9 @@ class CaseInfo:
     tiles: tuple[tuple[str, tuple[int, ...]], ...]
     expect: tuple[Known, ...]
     twin: str | None = None
+    #: how the case is named on a command line, anywhere below the working directory: its name in
+    #: the catalogue, or the path of its file, with `:variable` where that is not `case`.
+    target: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -762,6 +785,8 @@ class CaseResult:
     location: Location | None = None
     #: what the case printed, shown when it failed.
     output: str = ""
+    #: how the case is named on a command line (see CaseInfo); "" where `case` does.
+    target: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,434 @@
+"""One launch of a case's kernel to one Observation. Nothing else runs kernels.
+
+The backend is fixed when triton is imported: the interpreter needs TRITON_INTERPRET=1 in the
+environment before that. This module is imported in processes where that has been decided.
+
+Limits of the stock interpreter, which are no fault of a kernel, are noted while it runs: arithmetic
+and comparisons of bfloat16 and float8 work on raw bits, and a conversion to bfloat16 truncates
+(Triton 3.0 to 3.9). An observation carries their names.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sysconfig
+import traceback
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any
+
+import numpy
+import torch
+import triton
+import triton.language as tl
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from tritaudit.dtypes import DType, dtype_of
+from tritaudit.model import Backend, Case, Example
+from tritaudit.tensors import (
+    GUARD,
+    POISON,
+    Buffer,
+    bits_of,
+    from_bits,
+    guarded,
+    guarded_copy,
+    logical_values,
+)
+from tritaudit.trial import LaunchError, Observation
+
+__all__ = ["BackendUnavailableError", "current", "device", "launch", "prepare", "triton_version"]
+
+
+class BackendUnavailableError(RuntimeError):
+    """This process cannot run kernels on the backend; the message says why and what helps."""
+
+
+def triton_version() -> str:
+    """The version of the installed Triton."""
+    return str(triton.__version__)
+
+
+def current() -> Backend:
+    """The backend that this process was started with."""
+    return Backend.INTERPRETER if os.environ.get("TRITON_INTERPRET") == "1" else Backend.GPU
+
+
+@cache
+def device() -> str:
+    """The torch device that tensors live on: "cpu" for the interpreter, else the accelerator.
+
+    Raises:
+        BackendUnavailableError: torch sees no accelerator.
+    """
+    if current() is Backend.INTERPRETER:
+        return "cpu"
+    accelerator = getattr(torch, "accelerator", None)
+    if accelerator is not None and accelerator.is_available():
+        return str(accelerator.current_accelerator().type)
+    if torch.cuda.is_available():
+        return "cuda"
+    raise BackendUnavailableError("torch sees no GPU; use --backend interpreter")
+
+
+# --------------------------------------------------------------------------- limits
+
+
+class _Limits:
+    """The limits that the running launch has met."""
+
+    def __init__(self) -> None:
+        self.met: set[str] = set()
+        self.installed = False
+
+
+_LIMITS = _Limits()
+_BITWISE = (numpy.bitwise_and, numpy.bitwise_or, numpy.bitwise_xor)
+
+
+def _raw(dtype: Any) -> str | None:
+    """The name of a Triton dtype that the interpreter holds as raw bits, None for the others."""
+    scalar = getattr(dtype, "scalar", dtype)
+    if scalar == tl.bfloat16:
+        return "bfloat16"
+    is_fp8 = getattr(scalar, "is_fp8", None)
+    return "float8" if is_fp8 is not None and is_fp8() else None
+
+
+def _watch(owner: type, method: str, note: Callable[..., str | None]) -> None:
+    original = getattr(owner, method, None)
+    if original is None:
+        return
+
+    def watched(self: Any, *args: Any, **kwargs: Any) -> Any:
+        name = note(*args, **kwargs)
+        if name is not None:
+            _LIMITS.met.add(name)
+        return original(self, *args, **kwargs)
+
+    setattr(owner, method, watched)
+
+
+def _watch_interpreter() -> None:
+    """Note bfloat16 and float8 arithmetic in the interpreter, which computes it on raw bits."""
+    from triton.runtime import interpreter
+
+    def arithmetic(value: Any, *rest: Any) -> str | None:
+        raw = _raw(getattr(value, "dtype", None))
+        if raw is None or (rest and rest[-1] in _BITWISE):
+            return None
+        return f"{raw} arithmetic in the interpreter"
+
+    def narrowing(value: Any, target: Any, *rest: Any) -> str | None:
+        del rest
+        if _raw(target) == "bfloat16" and _raw(value.dtype) is None:
+            return "conversion to bfloat16 in the interpreter (truncates)"
+        return None
+
+    def reduction(self_input: Any, *rest: Any) -> str | None:
+        first = self_input[0] if isinstance(self_input, tuple) else self_input
+        raw = _raw(getattr(first, "dtype", None))
+        del rest
+        return None if raw is None else f"{raw} arithmetic in the interpreter"
+
+    builder = interpreter.InterpreterBuilder
+    _watch(builder, "binary_op", arithmetic)
+    _watch(builder, "unary_op", arithmetic)
+    _watch(builder, "cast_impl", narrowing)
+    _watch(builder, "create_fp_to_fp", narrowing)
+    reduce_ops = getattr(interpreter, "ReduceOps", None)
+    if reduce_ops is not None:
+        for method in ("sum", "min_max"):
+            _watch(reduce_ops, method, reduction)
+
+
+def prepare() -> None:
+    """Set this process up for launches; idempotent.
+
+    Raises:
+        BackendUnavailableError: Triton 3.0 or 3.1 with numpy 2, whose interpreter stores nothing.
+    """
+    if _LIMITS.installed:
+        return
+    major_minor = tuple(int(x) for x in triton_version().split(".")[:2])
+    if current() is Backend.INTERPRETER:
+        if major_minor < (3, 2) and int(numpy.__version__.split(".")[0]) >= 2:
+            raise BackendUnavailableError(
+                f"the interpreter of Triton {triton_version()} silently stores nothing with numpy "
+                f"{numpy.__version__}; run: pip install 'numpy<2'"
+            )
+        _watch_interpreter()
+        numpy.seterr(all="ignore")
+    device()
+    _LIMITS.installed = True
+
+
+# --------------------------------------------------------------------------- errors
+
+
+@cache
+def _foreign() -> tuple[str, ...]:
+    """Folders whose frames are not the author's code."""
+    packages = [Path(m.__file__ or "").parent for m in (torch, triton, numpy)]
+    stdlib = [Path(sysconfig.get_path(k)) for k in ("stdlib", "platstdlib")]
+    return tuple(str(p) + os.sep for p in (*packages, *stdlib))
+
+
+def is_authors(path: str) -> bool:
+    """Whether a source file is the author's: not torch, triton, numpy, Python or tritaudit."""
+    if path.startswith("<"):
+        return False
+    own = str(Path(__file__).parent) + os.sep
+    if path.startswith(own):
+        return path.startswith(own + "_cases" + os.sep)
+    if "site-packages" in path or "dist-packages" in path:
+        return not any(path.startswith(p) for p in _foreign()[:3])
+    return not any(path.startswith(p) for p in _foreign())
+
+
+def _chain(error: BaseException) -> list[BaseException]:
+    """An error and what it was raised from, outermost first."""
+    out: list[BaseException] = []
+    current_error: BaseException | None = error
+    while current_error is not None and current_error not in out:
+        out.append(current_error)
+        current_error = current_error.__cause__ or current_error.__context__
+    return out
+
+
+def _frames(trace: TracebackType | None) -> Iterator[tuple[FrameType, int]]:
+    yield from traceback.walk_tb(trace)
+
+
+_NO_SUCH_BUILDER = "'InterpreterBuilder' object has no attribute"
+
+
+def explain_error(error: BaseException) -> LaunchError:
+    """What an exception of a launch means."""
+    chain = _chain(error)
+    place, in_triton = ("", 0), False
+    # Innermost first: the place deepest in the author's code is the offending call.
+    for link in reversed(chain):
+        frames = list(_frames(link.__traceback__))
+        in_triton = in_triton or any(
+            f.f_code.co_filename.startswith(_foreign()[1]) for f, _ in frames
+        )
+        if not place[1]:
+            files = [(f.f_code.co_filename, n) for f, n in frames]
+            mine = [(path, n) for path, n in files if is_authors(path)]
+            place = mine[-1] if mine else place
+    root = chain[-1]
+    name, text = type(root).__name__, str(root).strip()
+    message = " ".join(f"{name}: {text}".split()) if text else name
+    names = {c.__name__ for link in chain for c in type(link).__mro__}
+    if _NO_SUCH_BUILDER in message or {"OutOfMemoryError", "OutOfResources", "MemoryError"} & names:
+        kind = "limit"
+    elif "AcceleratorError" in names or "CUDA error" in message or "Triton Error" in message:
+        kind = "device"
+    elif {"CompilationError", "InterpreterError"} & names or in_triton:
+        kind = "rejected"
+        place, message = _compile_place(chain, place, message)
+    else:
+        kind = "raised"
+    return LaunchError(kind, message, *place)
+
+
+def _compile_place(
+    chain: list[BaseException], place: tuple[str, int], message: str
+) -> tuple[tuple[str, int], str]:
+    """The kernel line of a compilation error, which has it in its AST node, not in a frame."""
+    for link in reversed(chain):
+        node, source = getattr(link, "node", None), getattr(link, "src", None)
+        if node is None or source is None:
+            continue
+        text = source.split("\n")[node.lineno - 1] if node.lineno <= source.count("\n") + 1 else ""
+        detail = getattr(link, "error_message", None)
+        if detail and str(detail) != "None" and link is chain[-1]:
+            message = " ".join(f"{type(link).__name__}: {detail}".split())
+        found = _find_line(place[0], source, node.lineno)
+        return ((place[0], found) if found else place), message or text
+    return place, message
+
+
+def _find_line(path: str, source: str, offset: int) -> int:
+    """The line of a file where line `offset` of a function's source stands, 0 if it does not."""
+    try:
+        lines = Path(path).read_text(encoding="utf-8").split("\n")
+    except OSError:
+        return 0
+    wanted = [line.strip() for line in source.split("\n")]
+    for start, line in enumerate(lines):
+        if line.strip() == wanted[0] and start + offset <= len(lines):
+            here = [x.strip() for x in lines[start : start + offset]]
+            if here == wanted[:offset]:
+                return start + offset
+    return 0
+
+
+# --------------------------------------------------------------------------- allocation
+
+
+def _reach(case: Case, example: Example, shape: tuple[int, ...]) -> int:
+    """How far beside a tensor a mistake in a mask usually goes: a tile, in each axis."""
+    row = shape[-1] if shape else 1
+    tile = max((size for _, size in example.tiles), default=1)
+    return min(1 << 15, max(512, 2 * tile, 2 * tile * row if len(shape) > 1 else 0))
+
+
+class _PoisonedEmpty(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Puts memory that `run` allocates with torch.empty inside guard bands, and poisons it."""
+
+    def __init__(self, poison: int, reach: int) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.poison, self.reach = poison, reach
+        self.buffers: list[Buffer] = []
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        value = func(*args, **(kwargs or {}))
+        name = getattr(func, "_schema", None) and func._schema.name
+        empties = ("aten::empty", "aten::empty_like", "aten::new_empty", "aten::empty_strided")
+        if (
+            name not in empties
+            or not isinstance(value, torch.Tensor)
+            or not value.numel()
+            or not value.is_contiguous()
+            or value.device.type == "meta"
+        ):
+            return value
+        try:
+            d = dtype_of(value.dtype)
+        except KeyError:
+            return value
+        shape = tuple(value.shape)
+        buffer = guarded(shape, d, POISON[self.poison], self.reach, device=value.device)
+        self.buffers.append(buffer)
+        return buffer.view
+
+
+# --------------------------------------------------------------------------- the launch
+
+
+def launch(
+    case: Case,
+    example: Example,
+    poison: int = 0,
+    values: dict[str, torch.Tensor] | None = None,
+) -> Observation:
+    """Run a case's kernel once on an example.
+
+    Args:
+        poison: which pattern fills the output and the guard bands (0 or 1).
+        values: the logical inputs, if they are at hand already (see `logical_values`).
+
+    Every error that `run` raises becomes part of the observation. KeyboardInterrupt and SystemExit
+    of the tool itself pass through; a SystemExit raised by `run` is an error of the case.
+    """
+    prepare()
+    where = device()
+    values = logical_values(case, example, where) if values is None else values
+    inputs = {
+        t.name: guarded_copy(
+            values[t.name],
+            GUARD[poison],
+            _reach(case, example, tuple(values[t.name].shape)),
+            example.layout(t.name),
+        )
+        for t in case.inputs
+    }
+    out_shape = tuple(example.size(axis) for axis in case.out_axes())
+    wanted = dtype_of(case.output_dtype(example.dtype()))
+    keywords: dict[str, Any] = {**dict(example.tiles), **dict(example.scalars)}
+    keywords.update(example.launch)
+    out: Buffer | None = None
+    if case.takes_out:
+        reach = _reach(case, example, out_shape)
+        out = guarded(out_shape, wanted, POISON[poison], reach, device=where)
+        keywords["out"] = out.view
+    allocated = _PoisonedEmpty(poison, _reach(case, example, out_shape))
+    guarding = contextlib.nullcontext() if out or case.in_place else allocated
+    _LIMITS.met.clear()
+    arguments = [inputs[t.name].view for t in case.inputs]
+    try:
+        with guarding:
+            returned = case.run(*arguments, **keywords)
+        if where != "cpu":
+            torch.accelerator.synchronize()
+    except (Exception, SystemExit) as error:
+        return Observation(error=explain_error(error), limits=_met(), poison=poison)
+    seen = Observation(limits=_met(), poison=poison)
+    if out is None and case.in_place is None:
+        out = _returned(seen, returned, inputs, allocated.buffers, out_shape, wanted)
+    elif case.in_place is not None:
+        seen.out = _clone(inputs[case.in_place].view)
+    elif out is not None:
+        seen.out = _clone(out.view)
+    if out is not None:
+        seen.outside = tuple(out.touched().tolist())
+    _look_at_inputs(seen, case, inputs, values)
+    return seen
+
+
+def _met() -> tuple[str, ...]:
+    return tuple(sorted(_LIMITS.met))
+
+
+def _clone(view: torch.Tensor) -> torch.Tensor:
+    return from_bits(bits_of(view).clone(memory_format=torch.contiguous_format), _d(view))
+
+
+def _d(tensor: torch.Tensor) -> DType:
+    return dtype_of(tensor.dtype)
+
+
+def _returned(
+    seen: Observation,
+    returned: Any,
+    inputs: dict[str, Buffer],
+    buffers: list[Buffer],
+    shape: tuple[int, ...],
+    wanted: DType,
+) -> Buffer | None:
+    """Take the output that `run` returned; the guarded buffer that it lies in, if any."""
+    if not isinstance(returned, torch.Tensor):
+        seen.error = LaunchError("raised", f"run returned {type(returned).__name__}, not a tensor")
+        return None
+    memory = returned.untyped_storage().data_ptr()
+    for name, buffer in inputs.items():
+        if buffer.store.untyped_storage().data_ptr() == memory and returned.numel():
+            seen.returned_view = name
+    first = next(iter(inputs.values())).view
+    if returned.device.type != first.device.type:
+        seen.device = returned.device.type
+    if tuple(returned.shape) != shape:
+        seen.shape = tuple(returned.shape)
+    if returned.dtype != wanted.torch:
+        seen.dtype = str(returned.dtype).removeprefix("torch.")
+    try:
+        seen.out = _clone(returned.to(first.device))
+    except KeyError:
+        # A dtype that no case can name (complex, quantised): there are no bits to compare.
+        seen.out = None
+    for buffer in buffers:
+        if buffer.store.untyped_storage().data_ptr() == memory:
+            return buffer
+    return None
+
+
+def _look_at_inputs(
+    seen: Observation, case: Case, inputs: dict[str, Buffer], values: dict[str, torch.Tensor]
+) -> None:
+    beside = []
+    for name, buffer in inputs.items():
+        stray = buffer.touched()
+        if stray.numel():
+            beside.append((name, tuple(stray.tolist())))
+        if name != case.in_place:
+            changed = bits_of(buffer.view) != bits_of(values[name])
+            if bool(changed.any()):
+                seen.mutated[name] = changed
+    seen.beside_inputs = tuple(beside)

@@ -1,0 +1,421 @@
+"""What a kernel promises: the expected value, how strictly it compares, and what it is made of.
+
+A contract can be evaluated with one of its operations replaced by a faulty one (`Operations`). That
+is how a fault predicts the output of a broken kernel from the oracle of a right one.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from tritaudit.dtypes import DType, dtype_of, to_signed
+from tritaudit.model import Case, CaseError, Example
+from tritaudit.tensors import abs_bits, bits_of, flip_bits, from_bits, is_nan
+from tritaudit.trial import Expected
+
+FlipOperation = Callable[[torch.Tensor, tuple[int, ...]], torch.Tensor]
+AbsOperation = Callable[[torch.Tensor], torch.Tensor]
+
+
+@dataclass(frozen=True, slots=True)
+class Operations:
+    """The operations that a faulty oracle replaces; None: the right one.
+
+    `flip(x, dims)` and `absolute(x)` get and return whole tensors of any dtype. `width`: integer
+    arithmetic of a Reference wraps in this dtype in place of int64.
+    """
+
+    flip: FlipOperation | None = None
+    absolute: AbsOperation | None = None
+    width: str | None = None
+
+
+EXACT = Operations()
+
+_WIDER = {8: torch.int16, 16: torch.int32, 32: torch.int64, 64: torch.int64}
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Flip:
+    """The first input reversed along the named axes: output bits are input bits, permuted.
+
+    Compared as integers of the same width, NaN payloads and -0.0 included, so dtypes for which
+    torch has no flip are checked all the same.
+    """
+
+    axes: tuple[str, ...]
+
+    def __init__(self, *axes: str) -> None:
+        if not axes or not all(isinstance(a, str) for a in axes):
+            raise CaseError(f"Flip needs the names of the axes to reverse, not {axes!r}")
+        names = tuple(name for a in axes for name in a.split())
+        object.__setattr__(self, "axes", names)
+
+    @property
+    def moves_only(self) -> bool:
+        return True
+
+    def describe(self) -> str:
+        return f"Flip({', '.join(repr(a) for a in self.axes)})".replace("'", '"')
+
+    def validate(self, case: Case) -> None:
+        declared = case.inputs[0].axes
+        for axis in self.axes:
+            if axis not in declared:
+                raise CaseError(
+                    f"{self.describe()} names the axis {axis!r}, but {case.inputs[0].name} has "
+                    f"{' '.join(declared)}"
+                )
+        if case.out_dtype is not None:
+            raise CaseError("Flip moves bits: the output has the dtype of the input (no out_dtype)")
+
+    def dims(self, case: Case) -> tuple[int, ...]:
+        """The positions of the reversed axes in the first input."""
+        return tuple(case.inputs[0].axes.index(a) for a in self.axes)
+
+    def expect(
+        self,
+        case: Case,
+        example: Example,
+        inputs: dict[str, torch.Tensor],
+        operations: Operations = EXACT,
+    ) -> Expected:
+        """The expected output for the logical inputs of an example."""
+        del example
+        x = inputs[case.inputs[0].name]
+        return Expected((operations.flip or flip_bits)(x, self.dims(case)))
+
+    def plain(self, case: Case, example: Example, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
+        """What the plain torch function gives; raises where torch has none for the dtype."""
+        del example
+        return torch.flip(inputs[case.inputs[0].name], self.dims(case))
+
+
+Overflow = Literal["exact", "wrap", "saturate"]
+
+
+@dataclass(frozen=True, slots=True)
+class Abs:
+    """The absolute value of the first input.
+
+    Floats: the sign bit is cleared, the other bits stay, and any NaN is right for a NaN. Signed
+    integers: the mathematical value; where the output dtype cannot hold it, no answer is right
+    (`overflow="exact"`), or the wrapped one is (`"wrap"`, what torch does), or the largest value
+    (`"saturate"`). Unsigned integers and bool: unchanged.
+    """
+
+    overflow: Overflow = "exact"
+
+    def __post_init__(self) -> None:
+        if self.overflow not in ("exact", "wrap", "saturate"):
+            raise CaseError(
+                f"Abs(overflow={self.overflow!r}) is unknown; known are exact, wrap, saturate"
+            )
+
+    @property
+    def moves_only(self) -> bool:
+        return False
+
+    def describe(self) -> str:
+        return "Abs()" if self.overflow == "exact" else f'Abs(overflow="{self.overflow}")'
+
+    def validate(self, case: Case) -> None:
+        if len(case.inputs) != 1:
+            raise CaseError("Abs takes one input; use Reference for a function of several")
+
+    def expect(
+        self,
+        case: Case,
+        example: Example,
+        inputs: dict[str, torch.Tensor],
+        operations: Operations = EXACT,
+    ) -> Expected:
+        """The expected output for the logical inputs of an example."""
+        x = inputs[case.inputs[0].name]
+        source, target = dtype_of(x.dtype), dtype_of(case.output_dtype(example.dtype()))
+        if operations.absolute is not None:
+            return Expected(convert(operations.absolute(x), target), any_nan=True)
+        if not source.is_signed_int:
+            return Expected(convert(abs_bits(x), target), any_nan=True)
+        magnitude = abs_bits(x)
+        lost = x == torch.iinfo(x.dtype).min
+        if target.is_float:
+            value = magnitude.to(torch.float64).abs().to(target.torch)
+            return Expected(value)
+        top = (1 << (target.bits - (1 if target.is_signed_int else 0))) - 1
+        if source.bits < 64:
+            wide = x.to(torch.int64).abs()
+            fits = wide <= top
+            value = convert(wide, target)
+        else:
+            fits = ~lost if top < 2**63 else torch.ones_like(lost)
+            if top < 2**63 - 1:
+                fits = fits & (magnitude <= top)
+            value = convert(magnitude, target)
+        match self.overflow:
+            case "exact":
+                return Expected(value, impossible=~fits)
+            case "wrap":
+                return Expected(value)
+            case "saturate":
+                ceiling = torch.full_like(bits_of(value), to_signed(top, target.bits))
+                return Expected(from_bits(torch.where(fits, bits_of(value), ceiling), target))
+
+    def plain(self, case: Case, example: Example, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
+        """What the plain torch function gives; raises where torch has none for the dtype."""
+        value = torch.abs(inputs[case.inputs[0].name])
+        return value.to(dtype_of(case.output_dtype(example.dtype())).torch)
+
+
+def convert(value: torch.Tensor, target: DType) -> torch.Tensor:
+    """`value` in another dtype: integers by their low bits, floats rounded to nearest even."""
+    if value.dtype == target.torch:
+        return value
+    source = dtype_of(value.dtype)
+    if target.is_float or source.is_float:
+        if target.bits == 8 and target.is_float and value.dtype == torch.float64:
+            value = value.to(torch.float32)
+        return value.to(target.torch)
+    if target.kind == "bool":
+        return bits_of(value) != 0
+    wide = bits_of(value).to(torch.int64) if source.kind != "bool" else value.to(torch.int64)
+    if source.kind == "uint" and source.bits < 64:
+        wide = wide & source.mask
+    if target.bits < 64:
+        sign = 1 << (target.bits - 1)
+        wide = ((wide & target.mask) ^ sign) - sign
+    return from_bits(wide.to(target.carrier), target)
+
+
+class _Replaced(TorchFunctionMode):
+    """Calls faulty operations where a torch callable asks for flip or abs."""
+
+    _FLIPS = frozenset({"flip", "fliplr", "flipud"})
+    _ABS = frozenset({"abs", "absolute", "__abs__", "abs_"})
+
+    def __init__(self, operations: Operations) -> None:
+        super().__init__()
+        self.operations = operations
+        self.used = False
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Sequence[type],
+        args: Sequence[Any] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        name = getattr(func, "__name__", "")
+        kwargs = kwargs or {}
+        if self.operations.flip is not None and name in self._FLIPS:
+            x = args[0]
+            listed = {"fliplr": (1,), "flipud": (0,)}.get(name) or args[1:] or (kwargs["dims"],)
+            flat = listed[0] if len(listed) == 1 and not isinstance(listed[0], int) else listed
+            self.used = True
+            with torch._C.DisableTorchFunction():
+                return self.operations.flip(x, tuple(int(k) % x.dim() for k in flat))
+        if self.operations.absolute is not None and name in self._ABS:
+            self.used = True
+            with torch._C.DisableTorchFunction():
+                return self.operations.absolute(args[0])
+        return func(*args, **kwargs)
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """Any torch callable, evaluated on inputs widened to float64 or int64 where that is possible.
+
+    Args:
+        fn: takes the inputs by position, and those scalars of the case by keyword that its
+            signature names.
+        tolerance: allowed distance from the wide result in ulp of the output dtype, or "exact";
+            None: exact for integer outputs, 4 ulp for floats.
+        overflow: what happens where an integer output dtype cannot hold the wide result: no answer
+            is right ("exact") or the wrapped one is ("wrap", what torch does).
+    """
+
+    fn: Callable[..., Any]
+    tolerance: float | Literal["exact"] | None = None
+    overflow: Literal["exact", "wrap"] = "exact"
+    _names: tuple[str, ...] = field(init=False, default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        if not callable(self.fn):
+            raise CaseError(f"Reference needs a torch callable, not {self.fn!r}")
+        if self.overflow not in ("exact", "wrap"):
+            raise CaseError(
+                f"Reference(overflow={self.overflow!r}) is unknown; known are exact, wrap"
+            )
+        t = self.tolerance
+        if t is not None and t != "exact" and (not isinstance(t, (int, float)) or not t >= 0):
+            raise CaseError(f"Reference(tolerance={t!r}) is neither a number of ulp nor 'exact'")
+        try:
+            parameters = inspect.signature(self.fn).parameters
+        except (TypeError, ValueError):
+            # A builtin such as torch.fliplr: no scalars, unless its docstring's signature says so.
+            text = (getattr(self.fn, "__doc__", None) or "").strip().split("\n")[0]
+            object.__setattr__(self, "_names", tuple(re.findall(r"(\w+)\s*=", text)))
+        else:
+            object.__setattr__(self, "_names", tuple(parameters))
+
+    @property
+    def moves_only(self) -> bool:
+        return False
+
+    def describe(self) -> str:
+        module = getattr(self.fn, "__module__", None) or ""
+        name = getattr(self.fn, "__name__", repr(self.fn))
+        label = f"torch.{name}" if module.startswith("torch") else name
+        extra = "" if self.tolerance is None else f", tolerance={self.tolerance!r}"
+        return f"Reference({'fn' if name == '<lambda>' else label}{extra})".replace("'", '"')
+
+    def validate(self, case: Case) -> None:
+        del case
+
+    def _call(self, case: Case, example: Example, args: list[torch.Tensor]) -> torch.Tensor:
+        keywords = {name: value for name, value in example.scalars if name in self._names}
+        value = self.fn(*args, **keywords)
+        if not isinstance(value, torch.Tensor):
+            raise CaseError(f"{self.describe()} returned {type(value).__name__}, not a tensor")
+        return value
+
+    def _evaluate(
+        self, case: Case, example: Example, args: list[torch.Tensor], operations: Operations
+    ) -> torch.Tensor | None:
+        """The callable under replaced operations; None if it never asked for one of them."""
+        if operations.flip is None and operations.absolute is None:
+            return self._call(case, example, args)
+        with _Replaced(operations) as mode:
+            value = self._call(case, example, args)
+        return value if mode.used else None
+
+    def expect(
+        self,
+        case: Case,
+        example: Example,
+        inputs: dict[str, torch.Tensor],
+        operations: Operations = EXACT,
+    ) -> Expected | None:
+        """The expected output for the logical inputs of an example.
+
+        None: a replaced operation is not part of this callable.
+
+        Raises:
+            CaseError: the callable returned no tensor.
+        """
+        given = [inputs[t.name] for t in case.inputs]
+        args = [_widen(x, operations.width) for x in given]
+        wide = self._evaluate(case, example, args, operations)
+        if wide is None:
+            return None
+        target = dtype_of(case.output_dtype(example.dtype()))
+        if target.is_float:
+            return self._float(given, wide, target)
+        if wide.is_floating_point():
+            return self._truncated(wide, target)
+        return self._integer(case, example, given, wide.to(torch.int64), target, operations)
+
+    def _float(self, given: list[torch.Tensor], wide: torch.Tensor, target: DType) -> Expected:
+        wide = wide.to(torch.float64)
+        value = convert(wide, target)
+        ulps = 4.0 if self.tolerance is None else self.tolerance
+        finite = torch.ones((), dtype=torch.bool, device=wide.device)
+        for x in given:
+            if x.is_floating_point():
+                finite = finite & torch.isfinite(x.to(torch.float64)).all()
+        undecided = None
+        if any(x.dtype == torch.float64 for x in given):
+            # float64 cannot be widened: where the oracle itself overflows, it cannot tell.
+            undecided = finite & ~torch.isfinite(wide)
+        return Expected(
+            value,
+            wide=wide,
+            ulps=None if ulps == "exact" else float(ulps),
+            any_nan=True,
+            undecided=undecided,
+        )
+
+    def _truncated(self, wide: torch.Tensor, target: DType) -> Expected:
+        """A float result in an integer output: truncated toward zero, undecided out of range."""
+        low, high = _range(target)
+        cut = wide.to(torch.float64).trunc()
+        fits = (cut >= low) & (cut <= min(high, 2**63 - 1025))
+        value = convert(torch.where(fits, cut, 0.0).to(torch.int64), target)
+        return Expected(value, undecided=~fits)
+
+    def _integer(
+        self,
+        case: Case,
+        example: Example,
+        given: list[torch.Tensor],
+        wide: torch.Tensor,
+        target: DType,
+        operations: Operations,
+    ) -> Expected:
+        value = convert(wide, target)
+        if self.overflow == "wrap" or operations.width is not None:
+            return Expected(value, wide=wide)
+        low, high = _range(target)
+        impossible = (wide < max(low, -(2**63))) | (wide > min(high, 2**63 - 1))
+        if any(dtype_of(x.dtype).bits == 64 for x in given) and operations == EXACT:
+            # int64 cannot be widened: a float64 result far from the int64 one shows a wrap.
+            rough = self._call(case, example, [x.to(torch.float64) for x in _rough(given)])
+            rough = rough.to(torch.float64)
+            wrapped = (rough - wide.to(torch.float64)).abs() > 2.0**62
+            near_edge = rough.abs() > 2.0**63 - 2.0**12
+            impossible = impossible | (wrapped & ~near_edge)
+            return Expected(value, wide=wide, impossible=impossible, undecided=near_edge & wrapped)
+        return Expected(value, wide=wide, impossible=impossible)
+
+    def plain(self, case: Case, example: Example, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
+        """What the plain torch callable gives; raises where it does not take the dtype."""
+        value = self._call(case, example, [inputs[t.name] for t in case.inputs])
+        return value.to(dtype_of(case.output_dtype(example.dtype())).torch)
+
+
+def _range(d: DType) -> tuple[int, int]:
+    if d.is_signed_int:
+        return -(1 << (d.bits - 1)), (1 << (d.bits - 1)) - 1
+    return 0, 1 if d.kind == "bool" else d.mask
+
+
+def _rough(given: list[torch.Tensor]) -> list[torch.Tensor]:
+    return [x if x.dtype != torch.uint64 else _unsigned_float(x) for x in given]
+
+
+def _unsigned_float(x: torch.Tensor) -> torch.Tensor:
+    low = bits_of(x)
+    return torch.where(low < 0, low.to(torch.float64) + 2.0**64, low.to(torch.float64))
+
+
+def _widen(x: torch.Tensor, width: str | None) -> torch.Tensor:
+    """Floats as float64, integers as int64 (or as `width`), bool unchanged."""
+    d = dtype_of(x.dtype)
+    if d.is_float:
+        return x.to(torch.float32).to(torch.float64) if d.bits == 8 else x.to(torch.float64)
+    if d.kind == "bool":
+        return x
+    if width is not None:
+        return convert(x, dtype_of(width))
+    return convert(x, dtype_of("int64"))
+
+
+AnyContract = Flip | Abs | Reference
+
+__all__ = [
+    "EXACT",
+    "Abs",
+    "AnyContract",
+    "Flip",
+    "Operations",
+    "Reference",
+    "convert",
+    "is_nan",
+]

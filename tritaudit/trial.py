@@ -1,0 +1,167 @@
+"""One launched example with all that is known about it, and the comparison with the oracle.
+
+These types hold live tensors and never leave the process that made them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import torch
+
+from tritaudit.dtypes import dtype_of
+from tritaudit.model import Case, Example
+from tritaudit.tensors import is_nan, same_bits
+
+
+@dataclass(slots=True)
+class Expected:
+    """What the output has to be.
+
+    Attributes:
+        value: the right output, in the dtype of the output.
+        wide: the right values as float64 or int64, where a tolerance or an overflow needs them.
+        ulps: allowed distance from `wide` in units in the last place of the output dtype; None:
+            the bits of `value`.
+        any_nan: a NaN of any sign and payload is right where `value` is a NaN.
+        impossible: where no value of the output dtype is right.
+        undecided: where the oracle cannot tell (it overflows itself); never counted as wrong.
+    """
+
+    value: torch.Tensor
+    wide: torch.Tensor | None = None
+    ulps: float | None = None
+    any_nan: bool = False
+    impossible: torch.Tensor | None = None
+    undecided: torch.Tensor | None = None
+
+
+def ulp(wide: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """The distance between neighbouring values of a float dtype at `wide` (float64)."""
+    d = dtype_of(dtype)
+    bias = (1 << (d.exponent - 1)) - 1
+    _, exponent = torch.frexp(wide.abs())
+    floor = torch.clamp(exponent.to(torch.int64) - 1, min=1 - bias)
+    return torch.ldexp(torch.ones_like(wide), floor - d.mantissa)
+
+
+def disagrees(got: torch.Tensor, expected: Expected) -> torch.Tensor:
+    """Where an output is wrong (bool, the shape of the output)."""
+    value = expected.value
+    wrong = ~same_bits(got, value)
+    if expected.any_nan:
+        wrong &= ~(is_nan(got) & is_nan(value))
+    if expected.ulps is not None and expected.wide is not None and bool(wrong.any()):
+        wide, near = expected.wide, got.to(torch.float64)
+        close = (near - wide).abs() <= expected.ulps * ulp(wide, got.dtype)
+        wrong &= ~(close | (near == value.to(torch.float64)))
+    if expected.impossible is not None:
+        wrong |= expected.impossible
+    if expected.undecided is not None:
+        wrong &= ~expected.undecided
+    return wrong
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchError:
+    """A launch that raised.
+
+    Attributes:
+        kind: "rejected" (Triton refused the kernel), "limit" (the backend cannot do it),
+            "device" (the device reported an error) or "raised" (the author's code raised).
+        message: one line.
+        path, line: the innermost place in the author's code; "" and 0 if there is none.
+    """
+
+    kind: str
+    message: str
+    path: str = ""
+    line: int = 0
+
+
+@dataclass(slots=True)
+class Observation:
+    """What one launch did.
+
+    Attributes:
+        out: the output as a contiguous tensor, None when the launch raised or returned no tensor.
+        error: why there is no output.
+        outside: positions beside the output that were written, relative to its first element.
+        beside_inputs: the same for each input that had any.
+        mutated: inputs whose elements changed, with a mask.
+        shape, dtype: of the output where they are not what the case says, else None.
+        limits: names of backend limits that the kernel ran into (results must not be judged).
+        poison: which pattern filled the output before the launch.
+        printed: what the kernel or `run` printed.
+        returned_view: the returned tensor shares memory with an input.
+    """
+
+    out: torch.Tensor | None = None
+    error: LaunchError | None = None
+    outside: tuple[int, ...] = ()
+    beside_inputs: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    mutated: dict[str, torch.Tensor] = field(default_factory=dict)
+    shape: tuple[int, ...] | None = None
+    dtype: str | None = None
+    device: str | None = None
+    limits: tuple[str, ...] = ()
+    poison: int = 0
+    returned_view: str | None = None
+
+
+@dataclass(slots=True)
+class Trial:
+    """An example, its inputs, what was expected and what was seen.
+
+    Attributes:
+        inputs: the logical values before the launch, contiguous, by name.
+        wrong: where the output is wrong (all False when there is no output to compare).
+        unwritten: where the output kept its poison in runs with two poisons; None: not looked at.
+        unstable: where two equal launches disagree; None: not looked at.
+        strays: where the output depends on what lies beside the inputs; None: not looked at.
+    """
+
+    case: Case
+    example: Example
+    inputs: dict[str, torch.Tensor]
+    expected: Expected
+    seen: Observation
+    wrong: torch.Tensor
+    unwritten: torch.Tensor | None = None
+    unstable: torch.Tensor | None = None
+    strays: torch.Tensor | None = None
+
+    @property
+    def got(self) -> torch.Tensor:
+        """The output.
+
+        Raises:
+            ValueError: there is none.
+        """
+        if self.seen.out is None:
+            raise ValueError("this launch has no output")
+        return self.seen.out
+
+    @property
+    def source(self) -> torch.Tensor:
+        """The first input."""
+        return self.inputs[self.case.inputs[0].name]
+
+    @property
+    def comparable(self) -> bool:
+        """Whether there is an output of the right shape and dtype."""
+        return self.seen.out is not None and self.seen.shape is None and self.seen.dtype is None
+
+    @property
+    def faultless(self) -> bool:
+        """Whether nothing at all was wrong with this launch."""
+        s = self.seen
+        return (
+            self.comparable
+            and not bool(self.wrong.any())
+            and not s.outside
+            and not s.beside_inputs
+            and not s.mutated
+            and s.device is None
+            and (self.unstable is None or not bool(self.unstable.any()))
+        )
