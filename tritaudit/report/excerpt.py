@@ -1,0 +1,191 @@
+"""The excerpt of an output: input, expected and got side by side, wrong elements marked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from tritaudit.model import Cell, Excerpt
+from tritaudit.report import grid, tape
+from tritaudit.report.wording import count, line, pad
+
+#: a value longer than this is read better in a list, one element a line.
+_WIDEST_IN_A_ROW = 10
+#: lines of a list of elements.
+_LONGEST_LIST = 18
+
+
+def render_excerpt(excerpt: Excerpt, width: int) -> Text:
+    """The excerpt as text of at most `width` cells a line, as its shape asks for.
+
+    One varying axis: elements in a row, cut where the tiles are cut. Two: three grids. More axes,
+    or long values: a list with one element a line.
+    """
+    cells = excerpt.cells
+    if not cells:
+        return Text(f"no elements (shape {_shape(excerpt)})", tape.FAINT)
+    varying = varying_axes(excerpt)
+    longest = max(cell_len(line(t)) for c in cells for t in (c.input, c.expected, c.got))
+    if len(cells) > 1 and longest <= _WIDEST_IN_A_ROW:
+        if len(varying) <= 1:
+            return _in_a_row(excerpt, varying[0] if varying else 0, width)
+        if len(varying) == 2:
+            drawn = _as_grids(excerpt, (varying[0], varying[1]), width)
+            if drawn is not None:
+                return drawn
+    return _as_list(excerpt, varying, width)
+
+
+def varying_axes(excerpt: Excerpt) -> list[int]:
+    """The numbers of the axes along which the shown cells differ."""
+    shown = [c.index for c in excerpt.cells]
+    return [k for k in range(len(excerpt.shape)) if len({i[k] for i in shown}) > 1]
+
+
+def caption(excerpt: Excerpt) -> str:
+    """How many elements are wrong, the shape, the dtypes and the tiles: one line."""
+    dtype = line(excerpt.in_dtype)
+    if excerpt.out_dtype != excerpt.in_dtype:
+        dtype = f"{dtype} → {line(excerpt.out_dtype)}"
+    tiles = [
+        f"tiles of {t} along {line(a)}"
+        for a, t in zip(excerpt.axes, excerpt.tiles, strict=False)
+        if t
+    ]
+    wrong = f"{excerpt.wrong:,} of {count(excerpt.total, 'element')} wrong"
+    return " · ".join([wrong, f"shape {_shape(excerpt)}", dtype, *tiles])
+
+
+def _shape(excerpt: Excerpt) -> str:
+    return f"[{', '.join(map(str, excerpt.shape))}]"
+
+
+def _tile(excerpt: Excerpt, axis: int) -> int:
+    return excerpt.tiles[axis] if axis < len(excerpt.tiles) else 0
+
+
+def _axis(excerpt: Excerpt, axis: int) -> str:
+    return line(excerpt.axes[axis]) if axis < len(excerpt.axes) else ""
+
+
+def _has_input(excerpt: Excerpt) -> bool:
+    return any(c.input for c in excerpt.cells)
+
+
+def _in_a_row(excerpt: Excerpt, axis: int, width: int) -> Text:
+    tile, with_input = _tile(excerpt, axis), _has_input(excerpt)
+    columns = []
+    before = -1
+    for c in excerpt.cells:
+        at = c.index[axis] if c.index else 0
+        values = (line(c.input), line(c.expected), line(c.got))
+        columns.append(
+            tape.Column(
+                (str(at), *values[0 if with_input else 1 :]),
+                c.wrong,
+                at,
+                at // tile if tile else 0,
+                gap=at != before + 1,
+            )
+        )
+        before = at
+    labels = [_axis(excerpt, axis), *(["input"] if with_input else []), "expected", "got"]
+    goes_on = bool(excerpt.shape) and before + 1 < excerpt.shape[axis]
+    drawn = tape.draw(labels, columns, width, most=6, goes_on=goes_on)
+    return _fixed(excerpt, [axis]).append_text(drawn)
+
+
+def _fixed(excerpt: Excerpt, varying: Sequence[int]) -> Text:
+    """A first line that names the axes along which nothing varies, where there are such."""
+    index = excerpt.cells[0].index
+    rest = [
+        f"{_axis(excerpt, k)}={index[k]}"
+        for k in range(len(excerpt.shape))
+        if k not in varying and excerpt.shape[k] > 1
+    ]
+    out = Text(no_wrap=True, overflow="ignore")
+    return out.append(f"at {' '.join(rest)}\n", tape.FAINT) if rest else out
+
+
+def _as_grids(excerpt: Excerpt, axes: tuple[int, int], width: int) -> Text | None:
+    at = {(c.index[axes[0]], c.index[axes[1]]): c for c in excerpt.cells}
+    tiles = (_tile(excerpt, axes[0]), _tile(excerpt, axes[1]))
+    grids = [
+        grid.Grid("expected", {p: line(c.expected) for p, c in at.items()}),
+        grid.Grid(
+            "got",
+            {p: line(c.got) for p, c in at.items()},
+            frozenset(p for p, c in at.items() if c.wrong),
+        ),
+    ]
+    if _has_input(excerpt):
+        grids.insert(0, grid.Grid("input", {p: line(c.input) for p, c in at.items()}))
+    if max(grid.breadth(g.texts, tiles) for g in grids) > width:
+        return None
+    shape = (excerpt.shape[axes[0]], excerpt.shape[axes[1]])
+    names = f"{_axis(excerpt, axes[0])} down, {_axis(excerpt, axes[1])} across\n"
+    head = _fixed(excerpt, axes).append(names, tape.FAINT)
+    return head.append_text(grid.draw(grids, tiles, shape, width))
+
+
+def _as_list(excerpt: Excerpt, varying: Sequence[int], width: int) -> Text:
+    shown, hidden = _worth_showing(excerpt.cells)
+    axes = list(varying) or list(range(len(excerpt.shape)))[:1]
+    titles = [",".join(_axis(excerpt, k) for k in axes), "input", "expected", "got"]
+    rows = [
+        [",".join(str(c.index[k]) for k in axes), line(c.input), line(c.expected), line(c.got)]
+        for c in shown
+    ]
+    spans = [max(cell_len(r[k]) for r in [titles, *rows]) for k in range(4)]
+    out = Text(no_wrap=True, overflow="ignore")
+    out.append(_columns(titles, spans), tape.FAINT)
+    for number, (c, row) in enumerate(zip(shown, rows, strict=True)):
+        out.append("\n")
+        if number and (rule := _between(excerpt, shown[number - 1], c, spans)):
+            out.append(rule + "\n", tape.FAINT)
+        out.append(_columns(row[:3], spans[:3]) + "   ")
+        out.append(" " * (spans[3] - cell_len(row[3])) + row[3], _style(c))
+        out.append(f" {tape.MARK}" if c.wrong else "", tape.WRONG)
+    if hidden:
+        wrong = sum(c.wrong for c in hidden)
+        out.append(f"\n… {count(len(hidden), 'more element')}, {wrong} wrong", tape.FAINT)
+    return out
+
+
+def _style(cell: Cell) -> str:
+    return tape.WRONG if cell.wrong else tape.RIGHT
+
+
+def _columns(texts: Sequence[str], spans: Sequence[int]) -> str:
+    return "   ".join(
+        pad("", span - cell_len(text)) + text for text, span in zip(texts, spans, strict=True)
+    )
+
+
+def _worth_showing(cells: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
+    """The cells of a list and those left out; where not all fit, wrong ones go first."""
+    if len(cells) <= _LONGEST_LIST:
+        return list(cells), []
+    chosen = [c for c in cells if c.wrong][:_LONGEST_LIST] or list(cells[:_LONGEST_LIST])
+    left = [c for c in cells if c not in chosen]
+    return chosen, left
+
+
+def _between(excerpt: Excerpt, before: Cell, after: Cell, spans: Sequence[int]) -> str:
+    """A line between two elements of a list: a tile border, or elements left out."""
+    if _flat(excerpt, after) != _flat(excerpt, before) + 1:
+        return "…".rjust(spans[0])
+    for k in range(len(excerpt.shape)):
+        tile = _tile(excerpt, k)
+        if tile and before.index[k] // tile != after.index[k] // tile:
+            return "─" * (sum(spans) + 9)
+    return ""
+
+
+def _flat(excerpt: Excerpt, cell: Cell) -> int:
+    position = 0
+    for size, k in zip(excerpt.shape, cell.index, strict=True):
+        position = position * size + k
+    return position

@@ -1,0 +1,211 @@
+"""The full explanation of a finding, for `tritaudit explain`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from tritaudit.model import Finding, Location
+from tritaudit.report import mapdraw
+from tritaudit.report.bits import render_bits, worth_a_bit_table
+from tritaudit.report.excerpt import caption, render_excerpt
+from tritaudit.report.severity import severity_look
+from tritaudit.report.terminal import (
+    WIDEST,
+    assert_close_text,
+    captured,
+    proof_text,
+    repro_line,
+)
+from tritaudit.report.wording import (
+    block,
+    count,
+    dtypes_in_short,
+    example_label,
+    example_values,
+    line,
+)
+
+#: source lines shown before and after the offending one.
+_CONTEXT = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Some lines of a file. `first` is the number of the first one, counted from 1."""
+
+    first: int
+    lines: tuple[str, ...]
+
+
+def read_source(location: Location | None, context: int = _CONTEXT) -> Source | None:
+    """The lines around a location, None where the file cannot be read."""
+    if location is None:
+        return None
+    try:
+        text = Path(location.path).read_text(encoding="utf-8", errors="replace")
+    except (OSError, ValueError):
+        return None
+    rows = text.splitlines()
+    if not 1 <= location.line <= len(rows):
+        return None
+    first = max(location.line - context, 1)
+    return Source(first, tuple(rows[first - 1 : location.line + context]))
+
+
+def print_explanation(
+    console: Console,
+    finding: Finding,
+    *,
+    why: str = "",
+    fix: str = "",
+    twin: str = "",
+    twin_path: str = "",
+) -> None:
+    """Print the explanation of a finding; source lines are read from its file if it is there."""
+    drawn = render_explanation(
+        finding,
+        console.width,
+        source=read_source(finding.location),
+        why=why,
+        fix=fix,
+        twin=twin,
+        twin_path=twin_path,
+    )
+    console.print(drawn, crop=False)
+
+
+def render_explanation(
+    finding: Finding,
+    width: int = 80,
+    *,
+    source: Source | None = None,
+    why: str = "",
+    fix: str = "",
+    twin: str = "",
+    twin_path: str = "",
+) -> RenderableType:
+    """The explanation, for print with crop=False (the line to paste is never wrapped).
+
+    Args:
+        finding: what to explain.
+        width: terminal cells of a line.
+        source: lines around the finding's location, see `read_source`.
+        why: why the fault happens, in sentences (from the documentation of the fault).
+        fix: the smallest change that repairs it, in sentences.
+        twin: the name of a right kernel with the same contract, and
+        twin_path: its file.
+    """
+    width = min(width, WIDEST)
+    parts: list[RenderableType] = [_header(finding, width), Text()]
+    parts.append(Text(line(finding.summary)))
+    parts += [Text(line(s)) for s in finding.evidence]
+    if why:
+        parts += [Text(), Text(block(why))]
+    parts += _section("Where it happens", _where(finding, source))
+    parts += _section("Where each element came from", _map(finding, width - 2))
+    parts += _section("The output", _output(finding, width - 2))
+    parts += _section("Bit by bit", _bits(finding, width - 2))
+    parts += _section("How this is known", _proof(finding))
+    parts += _section("Why an ordinary test misses it", _unnoticed(finding))
+    parts += _section("How to repair it", _repair(fix, twin, twin_path))
+    if finding.output:
+        parts += _section("What the kernel printed", [captured(finding.output)])
+    parts += [Text(), Text("See this again", "bold"), repro_line(finding)]
+    return Group(*parts)
+
+
+def _section(title: str, body: Sequence[RenderableType]) -> list[RenderableType]:
+    if not body:
+        return []
+    return [Text(), Text(title, "bold"), *(Padding(part, (0, 0, 0, 2)) for part in body)]
+
+
+def _header(finding: Finding, width: int) -> Text:
+    look = severity_look(finding.severity)
+    text = Text.assemble((line(finding.fault), f"bold {look.style}"), (" in ", ""))
+    text.append(line(finding.case), "bold")
+    text.append("\n" + "─" * width + "\n", look.style)
+    text.append(example_label(finding.example), "bold")
+    text.append(f"  {line(finding.dtype)}, {example_values(finding.example)}")
+    text.append(f", on the {line(finding.backend)}", "dim")
+    return text
+
+
+def _where(finding: Finding, source: Source | None) -> list[RenderableType]:
+    if finding.location is None:
+        return []
+    at = finding.location
+    text = Text(f"{line(at.path)}:{at.line}", no_wrap=True, overflow="ignore")
+    rows = source or (Source(at.line, (at.text,)) if at.text else None)
+    for number, row in enumerate(rows.lines, rows.first) if rows else ():
+        here = number == at.line
+        text.append(f"\n{'>' if here else ' '} {number:>4} ", "bold red" if here else "dim")
+        text.append(block(row).rstrip(), "bold" if here else "")
+    return [text]
+
+
+def _map(finding: Finding, width: int) -> list[RenderableType]:
+    index_map = finding.index_map
+    if index_map is None:
+        return []
+    out: list[RenderableType] = []
+    table = mapdraw.render_runs(index_map)
+    if table is not None:
+        out += [table, Text()]
+    out.append(mapdraw.render_map(index_map, width))
+    signs = mapdraw.legend(index_map)
+    return [*out, Text(signs, "dim")] if signs else out
+
+
+def _output(finding: Finding, width: int) -> list[RenderableType]:
+    if finding.excerpt is None:
+        return []
+    head = Text(caption(finding.excerpt), "dim")
+    return [head, render_excerpt(finding.excerpt, width)]
+
+
+def _bits(finding: Finding, width: int) -> list[RenderableType]:
+    if finding.excerpt is None or finding.index_map is not None:
+        return []
+    if not worth_a_bit_table(finding.excerpt):
+        return []
+    return [render_bits(finding.excerpt, width)]
+
+
+def _proof(finding: Finding) -> list[RenderableType]:
+    proof = finding.proof
+    out: list[RenderableType] = []
+    if proof.elements or proof.statement:
+        out.append(proof_text(proof))
+    out += [Text(f"{line(name)}: refuted by {line(by)}", "dim") for name, by in proof.rivals if by]
+    if proof.parameters:
+        pairs = [f"{line(name)} = {line(value)}" for name, value in proof.parameters]
+        out.append(Text("With " + ", ".join(pairs) + ".", "dim"))
+    if finding.seen:
+        out.append(Text(f"The search saw it in {count(finding.seen, 'example')}.", "dim"))
+    return out
+
+
+def _unnoticed(finding: Finding) -> list[RenderableType]:
+    out: list[RenderableType] = [Text(line(s)) for s in finding.unnoticed]
+    close = assert_close_text(finding.assert_close_passes)
+    if close is not None:
+        out.append(close)
+    others = [d for d in finding.dtypes if d != finding.dtype]
+    if others:
+        out.append(Text(f"It shows in {dtypes_in_short(others)} too."))
+    return out
+
+
+def _repair(fix: str, twin: str, twin_path: str) -> list[RenderableType]:
+    out: list[RenderableType] = [Text(block(fix))] if fix else []
+    if twin:
+        where = f" ({line(twin_path)})" if twin_path else ""
+        out.append(Text(f"A right kernel to read: {line(twin)}{where}"))
+    return out

@@ -1,0 +1,249 @@
+"""What `tritaudit run` shows on a terminal: a line a case, a panel a finding, a summary."""
+
+from __future__ import annotations
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from tritaudit.model import CaseResult, Finding, Location, Outcome, Proof, Report
+from tritaudit.report.excerpt import caption, render_excerpt
+from tritaudit.report.listing import render_case_list, render_fault_list
+from tritaudit.report.live import LiveProgress
+from tritaudit.report.resultline import render_result_line
+from tritaudit.report.severity import OUTCOMES, outcome_look, severity_look
+from tritaudit.report.wording import (
+    block,
+    count,
+    dtypes_in_short,
+    example_label,
+    example_values,
+    explain_command,
+    line,
+    listed,
+    seconds,
+)
+
+__all__ = [
+    "LiveProgress",
+    "print_finding",
+    "print_problem",
+    "render_case_list",
+    "render_fault_list",
+    "render_finding",
+    "render_problem",
+    "render_result_line",
+    "render_summary",
+    "repro_line",
+]
+
+#: lines of captured output that a report shows; the JSON report has them all.
+_OUTPUT_LINES = 20
+#: wider text is harder to read, whatever the terminal.
+WIDEST = 110
+
+
+# --------------------------------------------------------------------------- findings
+
+
+def print_finding(console: Console, finding: Finding) -> None:
+    """Print the panel of a finding and, below it, its line to paste."""
+    console.print(render_finding(finding, console.width), crop=False)
+
+
+def render_finding(finding: Finding, width: int = 80) -> RenderableType:
+    """The panel of a finding and its line to paste, which is never wrapped: print with crop=False.
+
+    Args:
+        finding: what to show.
+        width: terminal cells of a line.
+    """
+    width = min(width, WIDEST)
+    inner = width - 4
+    parts: list[RenderableType] = [Text(line(finding.summary), "bold"), Text()]
+    parts.append(_facts(finding))
+    if finding.excerpt is not None:
+        parts += [Text(), Text(caption(finding.excerpt), "dim")]
+        parts.append(render_excerpt(finding.excerpt, inner))
+    sentences = [line(s) for s in finding.evidence]
+    if sentences:
+        parts += [Text(), *(Text(s) for s in sentences)]
+    parts += [Text(), *verdicts(finding)]
+    if finding.output:
+        parts += [Text(), Text("The kernel printed:", "dim"), captured(finding.output)]
+    look = severity_look(finding.severity)
+    panel = Panel(
+        Group(*parts),
+        title=_title(finding),
+        title_align="left",
+        subtitle=Text(line(finding.backend), "dim"),
+        subtitle_align="right",
+        box=box.ROUNDED,
+        border_style="dim" if finding.expected else look.style,
+        width=width,
+    )
+    return Group(panel, repro_line(finding), Text())
+
+
+def _title(finding: Finding) -> Text:
+    look = severity_look(finding.severity)
+    word = "known" if finding.expected else look.symbol
+    title = Text.assemble(" ", (word, f"bold {look.style}"), " ")
+    title.append(line(finding.fault), "bold" if finding.expected else f"bold {look.style}")
+    title.append(f" in {line(finding.case)} ", "")
+    return title
+
+
+def _facts(finding: Finding) -> Table:
+    """Smallest example, place in the source, dtypes: names left, values right."""
+    rows = Table.grid(padding=(0, 2))
+    rows.add_column(style="dim", no_wrap=True)
+    rows.add_column(overflow="fold")
+    example = Text(example_label(finding.example), "bold")
+    example.append(f"  {line(finding.dtype)}, {example_values(finding.example)}", "")
+    rows.add_row("smallest example", example)
+    others = [d for d in finding.dtypes if d != finding.dtype]
+    if others:
+        rows.add_row("also in", dtypes_in_short(others))
+    if finding.location is not None:
+        rows.add_row("at", place(finding.location))
+    return rows
+
+
+def place(location: Location) -> Text:
+    """`path:line` and, below it, the text of the line."""
+    text = Text(f"{line(location.path)}:{location.line}", "underline")
+    if location.text:
+        text = Text.assemble(text, "\n", (line(location.text), "bold"))
+    return text
+
+
+def verdicts(finding: Finding) -> list[Text]:
+    """What assert_close would have said, and the proof: one Text a statement."""
+    out = [proof_text(finding.proof)] if finding.proof.elements or finding.proof.statement else []
+    close = assert_close_text(finding.assert_close_passes)
+    return [*out, close] if close is not None else out
+
+
+def assert_close_text(passes: bool | None) -> Text | None:
+    """The verdict of an ordinary comparison with torch, None where there is none."""
+    if passes is None:
+        return None
+    text = Text("torch.testing.assert_close against torch: ", "")
+    if passes:
+        return text.append("would have PASSED", "bold yellow").append(" (it cannot see this)")
+    return text.append("would have failed", "bold")
+
+
+def proof_text(proof: Proof) -> Text:
+    """The proof in one sentence or two."""
+    text = Text()
+    if proof.statement:
+        text.append(line(proof.statement).rstrip(".") + ". ")
+    if proof.elements:
+        share = "Partly explained" if proof.partial else "Proved"
+        what = (
+            f"{proof.explained:,} of {proof.elements:,}"
+            if proof.partial
+            else ("the only" if proof.elements == 1 else f"all {proof.elements:,}")
+        )
+        noun = "wrong element" if proof.elements == 1 else "wrong elements"
+        text.append(share, "bold yellow" if proof.partial else "bold green")
+        text.append(f": predicts {what} {noun} bit for bit")
+        if proof.probes:
+            text.append(f", and {count(proof.probes, 'further example')}")
+        text.append(".")
+    if proof.rivals:
+        names = listed([line(name) for name, _ in proof.rivals])
+        text.append(f" Ruled out: {names}.")
+    return text
+
+
+def captured(output: str) -> Text:
+    """What a kernel or a case printed, without control codes, the last lines of it."""
+    rows = block(output).rstrip("\n").split("\n")
+    text = Text()
+    if len(rows) > _OUTPUT_LINES:
+        text.append(f"… {count(len(rows) - _OUTPUT_LINES, 'line')} before\n", "dim")
+    return text.append("\n".join(rows[-_OUTPUT_LINES:]), "dim")
+
+
+def repro_line(finding: Finding) -> Text:
+    """The line to paste: on a line of its own, whole, without borders."""
+    return Text(explain_command(finding), "cyan", no_wrap=True, overflow="ignore")
+
+
+# --------------------------------------------------------------------------- other results
+
+
+def print_problem(console: Console, result: CaseResult) -> None:
+    """Print what a line cannot hold of an error, a stale expectation or a skip."""
+    problem = render_problem(result, console.width)
+    if problem is not None:
+        console.print(problem)
+
+
+def render_problem(result: CaseResult, width: int = 80) -> RenderableType | None:
+    """What a line cannot hold: the whole reason, the place, what the case printed.
+
+    None for an outcome that needs no such text (pass, known, skip, and fail without output).
+    """
+    look = outcome_look(result.outcome)
+    parts: list[RenderableType] = []
+    if result.outcome is Outcome.STALE and result.missing:
+        names = listed([line(m) for m in result.missing])
+        parts.append(
+            Text(
+                f"expect= names {names}, which did not show. If the kernel is repaired, "
+                "remove the expectation; if not, search longer."
+            )
+        )
+    if result.outcome in (Outcome.STALE, Outcome.ERROR) and result.reason:
+        parts.append(Text(block(result.reason)))
+    if result.outcome in (Outcome.STALE, Outcome.ERROR, Outcome.FAIL) and result.output:
+        parts += [Text("The case printed:", "dim"), captured(result.output)]
+    if not parts:
+        return None
+    if result.location is not None:
+        parts.append(place(result.location))
+    title = Text.assemble(" ", (look.word, look.style), f" {line(result.case)} ")
+    return Panel(
+        Group(*parts),
+        title=title,
+        title_align="left",
+        border_style=look.style,
+        width=min(width, WIDEST),
+    )
+
+
+# --------------------------------------------------------------------------- summary
+
+
+def render_summary(report: Report, width: int = 80) -> Text:
+    """One line of counts, one line of circumstances; the second is faint."""
+    counts = Text()
+    for outcome, look in OUTCOMES.items():
+        number = sum(r.outcome is outcome for r in report.results)
+        if number:
+            counts.append(" · " if counts.plain else "")
+            counts.append(f"{number} {look.plural}", look.style)
+    head = Text(count(len(report.results), "case") + ": ", "bold") if report.results else Text()
+    text = Text.assemble(head, counts if counts.plain else ("nothing was run", "bold yellow"))
+    examples = sum(r.coverage.examples for r in report.results)
+    text.append(f"   {count(examples, 'example')} in {seconds(report.seconds)}")
+    if report.ended:
+        text.append(f"\nended early: {line(report.ended)}", "bold yellow")
+    text.append("\n" + " · ".join(circumstances(report)), "dim")
+    return text
+
+
+def circumstances(report: Report) -> list[str]:
+    """Seed, backend, versions and machine of a run, those that are known."""
+    e = report.environment
+    named = [("triton", e.triton), ("torch", e.torch), ("numpy", e.numpy), ("Python", e.python)]
+    out = [f"seed {report.seed}", line(e.backend)]
+    out += [f"{name} {line(version)}" for name, version in named if version]
+    out += [line(e.gpu), f"driver {line(e.driver)}" if e.driver else ""]
+    return [word for word in out if word]
