@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rich.cells import cell_len
 from rich.text import Text
@@ -23,19 +24,42 @@ def render_excerpt(excerpt: Excerpt, width: int) -> Text:
     One varying axis: elements in a row, cut where the tiles are cut. Two: three grids. More axes,
     or long values: a list with one element a line.
     """
-    cells = excerpt.cells
-    if not cells:
+    if not excerpt.cells:
         return Text(f"no elements (shape {_shape(excerpt)})", tape.FAINT)
-    varying = varying_axes(excerpt)
-    longest = max(cell_len(line(t)) for c in cells for t in (c.input, c.expected, c.got))
-    if len(cells) > 1 and longest <= _WIDEST_IN_A_ROW:
+    shown = excerpt if _long_values(excerpt) else _slice_of_two_axes(excerpt)
+    varying = varying_axes(shown)
+    drawn = None
+    if len(shown.cells) > 1 and not _long_values(excerpt):
         if len(varying) <= 1:
-            return _in_a_row(excerpt, varying[0] if varying else 0, width)
-        if len(varying) == 2:
-            drawn = _as_grids(excerpt, (varying[0], varying[1]), width)
-            if drawn is not None:
-                return drawn
-    return _as_list(excerpt, varying, width)
+            drawn = _in_a_row(shown, varying[0] if varying else 0, width)
+        elif len(varying) == 2:
+            drawn = _as_grids(shown, (varying[0], varying[1]), width)
+    if drawn is None:
+        return _as_list(excerpt, varying_axes(excerpt))
+    return _left_out(drawn, excerpt, shown)
+
+
+def _long_values(excerpt: Excerpt) -> bool:
+    texts = (line(t) for c in excerpt.cells for t in (c.input, c.expected, c.got))
+    return max(map(cell_len, texts)) > _WIDEST_IN_A_ROW
+
+
+def _slice_of_two_axes(excerpt: Excerpt) -> Excerpt:
+    """An excerpt that varies along its last two varying axes, through the first wrong element."""
+    fixed = varying_axes(excerpt)[:-2]
+    if not fixed:
+        return excerpt
+    through = next((c for c in excerpt.cells if c.wrong), excerpt.cells[0]).index
+    cells = [c for c in excerpt.cells if all(c.index[k] == through[k] for k in fixed)]
+    return replace(excerpt, cells=tuple(cells))
+
+
+def _left_out(drawn: Text, excerpt: Excerpt, shown: Excerpt) -> Text:
+    number = len(excerpt.cells) - len(shown.cells)
+    if number:
+        wrong = sum(c.wrong for c in excerpt.cells) - sum(c.wrong for c in shown.cells)
+        drawn.append(f"\n… {count(number, 'more element')}, {wrong} wrong", tape.FAINT)
+    return drawn
 
 
 def varying_axes(excerpt: Excerpt) -> list[int]:
@@ -49,11 +73,8 @@ def caption(excerpt: Excerpt) -> str:
     dtype = line(excerpt.in_dtype)
     if excerpt.out_dtype != excerpt.in_dtype:
         dtype = f"{dtype} → {line(excerpt.out_dtype)}"
-    tiles = [
-        f"tiles of {t} along {line(a)}"
-        for a, t in zip(excerpt.axes, excerpt.tiles, strict=False)
-        if t
-    ]
+    sizes = [f"{t} along {line(a)}" for a, t in zip(excerpt.axes, excerpt.tiles, strict=False) if t]
+    tiles = [f"tiles of {' and '.join(sizes)}"] if sizes else []
     wrong = f"{excerpt.wrong:,} of {count(excerpt.total, 'element')} wrong"
     return " · ".join([wrong, f"shape {_shape(excerpt)}", dtype, *tiles])
 
@@ -122,7 +143,7 @@ def _as_grids(excerpt: Excerpt, axes: tuple[int, int], width: int) -> Text | Non
     ]
     if _has_input(excerpt):
         grids.insert(0, grid.Grid("input", {p: line(c.input) for p, c in at.items()}))
-    if max(grid.breadth(g.texts, tiles) for g in grids) > width:
+    if max(grid.breadth(g, tiles) for g in grids) > width:
         return None
     shape = (excerpt.shape[axes[0]], excerpt.shape[axes[1]])
     names = f"{_axis(excerpt, axes[0])} down, {_axis(excerpt, axes[1])} across\n"
@@ -130,7 +151,7 @@ def _as_grids(excerpt: Excerpt, axes: tuple[int, int], width: int) -> Text | Non
     return head.append_text(grid.draw(grids, tiles, shape, width))
 
 
-def _as_list(excerpt: Excerpt, varying: Sequence[int], width: int) -> Text:
+def _as_list(excerpt: Excerpt, varying: Sequence[int]) -> Text:
     shown, hidden = _worth_showing(excerpt.cells)
     axes = list(varying) or list(range(len(excerpt.shape)))[:1]
     titles = [",".join(_axis(excerpt, k) for k in axes), "input", "expected", "got"]

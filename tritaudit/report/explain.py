@@ -21,6 +21,7 @@ from tritaudit.report.terminal import (
     captured,
     proof_text,
     repro_line,
+    show,
 )
 from tritaudit.report.wording import (
     block,
@@ -77,7 +78,7 @@ def print_explanation(
         twin=twin,
         twin_path=twin_path,
     )
-    console.print(drawn, crop=False)
+    show(console, drawn)
 
 
 def render_explanation(

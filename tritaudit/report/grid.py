@@ -45,10 +45,10 @@ def draw(grids: Sequence[Grid], tiles: tuple[int, int], shape: Position, width: 
     return _arrange(blocks, width)
 
 
-def breadth(texts: Mapping[Position, str], tiles: tuple[int, int], width_of_mark: int = 1) -> int:
+def breadth(grid: Grid, tiles: tuple[int, int]) -> int:
     """How many cells a line of one grid takes."""
-    columns = sorted({c for _, c in texts})
-    cell = max(map(cell_len, texts.values())) + width_of_mark
+    columns = sorted({c for _, c in grid.texts})
+    cell = max(map(cell_len, grid.texts.values())) + (grid.wrong is not None)
     borders = sum(_border(columns[i - 1], columns[i], tiles[1]) for i in range(1, len(columns)))
     return (cell + 1) * len(columns) + 2 * borders + 6
 
@@ -63,12 +63,14 @@ def _lines(
     cell = max(map(cell_len, grid.texts.values()))
     cell = max(cell, len(str(columns[-1])))
     head = len(str(rows[-1])) + 1
-    lines = [Text(grid.title, "bold"), _header(columns, cell, head, tiles[1], shape[1])]
+    mark = 0 if grid.wrong is None else 1
+    header = _header(columns, cell, mark, head, tiles[1], shape[1])
+    lines = [Text(grid.title, "bold"), header]
     for i, row in enumerate(rows):
         if i and rows[i] != rows[i - 1] + 1:
             lines.append(Text(" " * head + "…", FAINT))
         elif i and _border(rows[i - 1], row, tiles[0]):
-            lines.append(_rule(columns, cell, head, tiles[1]))
+            lines.append(_rule(columns, cell + mark, head, tiles[1]))
         lines.append(_row(grid, row, columns, cell, head, tiles[1]))
     if rows[-1] + 1 < shape[0]:
         lines.append(Text(" " * head + "…", FAINT))
@@ -83,10 +85,11 @@ def _between(columns: list[int], j: int, tile: int) -> str:
     return "│ " if _border(columns[j - 1], columns[j], tile) else ""
 
 
-def _header(columns: list[int], cell: int, head: int, tile: int, size: int) -> Text:
+def _header(columns: list[int], cell: int, mark: int, head: int, tile: int, size: int) -> Text:
     text = " " * head
     for j, column in enumerate(columns):
-        text += _between(columns, j, tile).replace("│", " ") + str(column).rjust(cell) + "  "
+        text += _between(columns, j, tile).replace("│", " ") + str(column).rjust(cell)
+        text += " " * (mark + 1)
     return Text((text + ("…" if columns[-1] + 1 < size else "")).rstrip(), FAINT)
 
 
@@ -94,7 +97,7 @@ def _rule(columns: list[int], cell: int, head: int, tile: int) -> Text:
     text = " " * head
     for j in range(len(columns)):
         text += _between(columns, j, tile).replace("│ ", "┼─").replace("… ", "──")
-        text += "─" * (cell + 2)
+        text += "─" * (cell + 1)
     return Text(text[:-1], FAINT)
 
 
@@ -107,7 +110,8 @@ def _row(grid: Grid, row: int, columns: list[int], cell: int, head: int, tile: i
         wrong = grid.wrong is not None and (row, column) in grid.wrong
         style = "" if grid.wrong is None else WRONG if wrong else RIGHT
         line.append(" " * (cell - cell_len(text)) + text, style)
-        line.append(MARK if wrong else " ", WRONG)
+        if grid.wrong is not None:
+            line.append(MARK if wrong else " ", WRONG)
         line.append(" ")
     return line
 

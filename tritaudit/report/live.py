@@ -102,7 +102,7 @@ class LiveProgress:
             name_width=self._name_width,
             show_backend=self._show_backend,
         )
-        self._console.print(drawn, crop=False)
+        self._console.print(Group(drawn), crop=False)
 
     def _area(self) -> RenderableType:
         """The live area. Drawn from another thread, so it looks at a copy of what runs."""

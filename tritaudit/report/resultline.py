@@ -9,7 +9,15 @@ from rich.text import Text
 
 from tritaudit.model import CaseResult, Outcome
 from tritaudit.report.severity import OUTCOMES, outcome_look
-from tritaudit.report.wording import coverage_pieces, fault_in_short, line, pad, seconds, shorten
+from tritaudit.report.wording import (
+    coverage_pieces,
+    fault_in_short,
+    line,
+    pad,
+    seconds,
+    shorten,
+    wrapped,
+)
 
 #: the time stands at the right edge, but no further right than this.
 _WIDEST = 132
@@ -48,7 +56,7 @@ def render_result_line(
     out = Text(no_wrap=True, overflow="ignore")
     out.append(pad(look.word, _WORD) + " ", look.style)
     out.append(pad(shorten(line(result.case), names), names) + "  ", _name_style(result))
-    lines = _flow(_pieces(result, show_backend), room)
+    lines = _flow(_pieces(result, show_backend, room), room)
     out.append_text(lines[0])
     out.append(" " * (room - cell_len(lines[0].plain)) + " ")
     out.append(seconds(result.seconds).rjust(_TIME), "dim")
@@ -61,7 +69,7 @@ def _name_style(result: CaseResult) -> str:
     return "bold" if outcome_look(result.outcome).attention else ""
 
 
-def _pieces(result: CaseResult, show_backend: bool) -> tuple[list[_Piece], list[_Piece]]:
+def _pieces(result: CaseResult, show_backend: bool, room: int) -> tuple[list[_Piece], list[_Piece]]:
     """What has to be said (more lines if need be), and what is said as far as there is room."""
     must: list[_Piece] = [(line(result.backend), "cyan")] if show_backend else []
     for finding in sorted(result.findings, key=lambda f: f.expected):
@@ -75,7 +83,7 @@ def _pieces(result: CaseResult, show_backend: bool) -> tuple[list[_Piece], list[
         case Outcome.STALE | Outcome.ERROR:
             reason = line(result.reason)
             if reason and not told:
-                must.append((reason, ""))
+                must.append((shorten(reason, room), ""))  # whole in the panel that follows
             return must, []
         case Outcome.SKIP:
             return [*must, (line(result.reason), "dim")], []
@@ -86,14 +94,14 @@ def _flow(pieces: tuple[list[_Piece], list[_Piece]], room: int) -> list[Text]:
     lines = [Text()]
     for text, style in must:
         used = cell_len(lines[-1].plain)
-        if used and used + 2 + cell_len(text) > room:
-            lines.append(Text())
-            used = 0
-        lines[-1].append("  " if used else "").append(shorten(text, room), style)
+        if used and used + 2 + cell_len(text) <= room:
+            lines[-1].append("  ").append(text, style)
+            continue
+        rows = [Text(row, style) for row in wrapped(text, room)]
+        lines = [*lines, *rows] if used else rows or lines
     for text, style in may:
         used = cell_len(lines[-1].plain)
         glue = " · " if used else ""
-        if used + len(glue) + cell_len(text) > room:
-            break
-        lines[-1].append(glue, "dim").append(text, style)
+        if used + len(glue) + cell_len(text) <= room:
+            lines[-1].append(glue, "dim").append(text, style)
     return lines

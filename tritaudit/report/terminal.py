@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
@@ -21,6 +23,7 @@ from tritaudit.report.wording import (
     example_label,
     example_values,
     explain_command,
+    joined,
     line,
     listed,
     seconds,
@@ -37,6 +40,7 @@ __all__ = [
     "render_result_line",
     "render_summary",
     "repro_line",
+    "show",
 ]
 
 #: lines of captured output that a report shows; the JSON report has them all.
@@ -45,12 +49,20 @@ _OUTPUT_LINES = 20
 WIDEST = 110
 
 
+def show(console: Console, drawn: RenderableType) -> None:
+    """Print what a renderer of this package returned, without breaking a line that must stay whole.
+
+    `console.print(text)` would join a Text with others and forget that it must not be wrapped.
+    """
+    console.print(Group(drawn), crop=False)
+
+
 # --------------------------------------------------------------------------- findings
 
 
 def print_finding(console: Console, finding: Finding) -> None:
     """Print the panel of a finding and, below it, its line to paste."""
-    console.print(render_finding(finding, console.width), crop=False)
+    show(console, render_finding(finding, console.width))
 
 
 def render_finding(finding: Finding, width: int = 80) -> RenderableType:
@@ -61,21 +73,18 @@ def render_finding(finding: Finding, width: int = 80) -> RenderableType:
         width: terminal cells of a line.
     """
     width = min(width, WIDEST)
-    inner = width - 4
-    parts: list[RenderableType] = [Text(line(finding.summary), "bold"), Text()]
-    parts.append(_facts(finding))
+    sections: list[list[RenderableType]] = [[Text(line(finding.summary), "bold")]]
+    sections.append([_facts(finding)])
     if finding.excerpt is not None:
-        parts += [Text(), Text(caption(finding.excerpt), "dim")]
-        parts.append(render_excerpt(finding.excerpt, inner))
-    sentences = [line(s) for s in finding.evidence]
-    if sentences:
-        parts += [Text(), *(Text(s) for s in sentences)]
-    parts += [Text(), *verdicts(finding)]
+        head = Text(caption(finding.excerpt), "dim")
+        sections.append([head, render_excerpt(finding.excerpt, width - 4)])
+    sections.append([Text(line(s)) for s in finding.evidence])
+    sections.append([*verdicts(finding)])
     if finding.output:
-        parts += [Text(), Text("The kernel printed:", "dim"), captured(finding.output)]
+        sections.append([Text("The kernel printed:", "dim"), captured(finding.output)])
     look = severity_look(finding.severity)
     panel = Panel(
-        Group(*parts),
+        Group(*_apart(sections)),
         title=_title(finding),
         title_align="left",
         subtitle=Text(line(finding.backend), "dim"),
@@ -87,13 +96,21 @@ def render_finding(finding: Finding, width: int = 80) -> RenderableType:
     return Group(panel, repro_line(finding), Text())
 
 
+def _apart(sections: Iterable[Sequence[RenderableType]]) -> list[RenderableType]:
+    """The sections that say something, an empty line between two of them."""
+    out: list[RenderableType] = []
+    for section in sections:
+        if section:
+            out += [Text(), *section] if out else section
+    return out
+
+
 def _title(finding: Finding) -> Text:
     look = severity_look(finding.severity)
-    word = "known" if finding.expected else look.symbol
-    title = Text.assemble(" ", (word, f"bold {look.style}"), " ")
+    word = "known" if finding.expected else look.word
+    title = Text.assemble((f"{word}: ", look.style))
     title.append(line(finding.fault), "bold" if finding.expected else f"bold {look.style}")
-    title.append(f" in {line(finding.case)} ", "")
-    return title
+    return title.append(f" in {line(finding.case)}")
 
 
 def _facts(finding: Finding) -> Table:
@@ -133,7 +150,7 @@ def assert_close_text(passes: bool | None) -> Text | None:
         return None
     text = Text("torch.testing.assert_close against torch: ", "")
     if passes:
-        return text.append("would have PASSED", "bold yellow").append(" (it cannot see this)")
+        return text.append("would have PASSED", "bold yellow")
     return text.append("would have failed", "bold")
 
 
@@ -182,7 +199,7 @@ def print_problem(console: Console, result: CaseResult) -> None:
     """Print what a line cannot hold of an error, a stale expectation or a skip."""
     problem = render_problem(result, console.width)
     if problem is not None:
-        console.print(problem)
+        show(console, problem)
 
 
 def render_problem(result: CaseResult, width: int = 80) -> RenderableType | None:
@@ -208,7 +225,7 @@ def render_problem(result: CaseResult, width: int = 80) -> RenderableType | None
         return None
     if result.location is not None:
         parts.append(place(result.location))
-    title = Text.assemble(" ", (look.word, look.style), f" {line(result.case)} ")
+    title = Text.assemble((look.word, look.style), f" {line(result.case)}")
     return Panel(
         Group(*parts),
         title=title,
@@ -222,21 +239,21 @@ def render_problem(result: CaseResult, width: int = 80) -> RenderableType | None
 
 
 def render_summary(report: Report, width: int = 80) -> Text:
-    """One line of counts, one line of circumstances; the second is faint."""
-    counts = Text()
-    for outcome, look in OUTCOMES.items():
-        number = sum(r.outcome is outcome for r in report.results)
-        if number:
-            counts.append(" · " if counts.plain else "")
-            counts.append(f"{number} {look.plural}", look.style)
-    head = Text(count(len(report.results), "case") + ": ", "bold") if report.results else Text()
-    text = Text.assemble(head, counts if counts.plain else ("nothing was run", "bold yellow"))
-    examples = sum(r.coverage.examples for r in report.results)
-    text.append(f"   {count(examples, 'example')} in {seconds(report.seconds)}")
+    """One line of counts and one of circumstances, which is faint and wrapped between its words."""
+    text = Text(no_wrap=True, overflow="ignore")
+    text.append(f"{count(len(report.results), 'case')}: ", "bold")
+    counts = [
+        (f"{number} {look.plural}", look.style)
+        for outcome, look in OUTCOMES.items()
+        if (number := sum(r.outcome is outcome for r in report.results))
+    ]
+    for number, (counted, style) in enumerate(counts or [("nothing was run", "bold yellow")]):
+        text.append(" · " if number else "").append(counted, style)
     if report.ended:
         text.append(f"\nended early: {line(report.ended)}", "bold yellow")
-    text.append("\n" + " · ".join(circumstances(report)), "dim")
-    return text
+    examples = sum(r.coverage.examples for r in report.results)
+    words = [f"{count(examples, 'example')} in {seconds(report.seconds)}", *circumstances(report)]
+    return text.append("\n" + joined(words, width), "dim")
 
 
 def circumstances(report: Report) -> list[str]:

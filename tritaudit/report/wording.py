@@ -69,6 +69,29 @@ def shorten(text: str, width: int) -> str:
     return kept.rstrip() + "…"
 
 
+def wrapped(text: str, width: int) -> list[str]:
+    """A line cut between words into lines of at most `width` cells; a longer word is shortened."""
+    out: list[str] = []
+    for word in text.split():
+        word = shorten(word, width)
+        if out and cell_len(out[-1]) + 1 + cell_len(word) <= width:
+            out[-1] += f" {word}"
+        else:
+            out.append(word)
+    return out
+
+
+def joined(words: Iterable[str], width: int) -> str:
+    """Phrases joined by ` · `, a new line where the next one does not fit in `width` cells."""
+    rows: list[str] = []
+    for word in words:
+        if rows and cell_len(rows[-1]) + 3 + cell_len(word) <= width:
+            rows[-1] += f" · {word}"
+        else:
+            rows.append(word)
+    return "\n".join(rows)
+
+
 def pad(text: str, width: int) -> str:
     """A line filled with spaces to `width` terminal cells."""
     return text + " " * (width - cell_len(text))
@@ -159,7 +182,8 @@ def coverage_pieces(coverage: Coverage) -> list[str]:
         pieces.append(" ".join(sizes))
     names = [name for name, _ in coverage.dtypes]
     if names:
-        pieces.append(dtypes_in_short(names))
+        short = dtypes_in_short(names)
+        pieces.append(short if short.count(" ") < 2 else count(len(names), "dtype"))
     if coverage.exhaustive:
         pieces.append(f"every bit pattern of {dtypes_in_short(coverage.exhaustive)}")
     for skipped in coverage.skipped:
