@@ -12,13 +12,14 @@ import dataclasses
 import enum
 import math
 import types
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 __all__ = ["Plain", "from_plain", "to_plain"]
 
 #: what JSON can hold.
-Plain = None | bool | int | float | str | list["Plain"] | dict[str, "Plain"]
+Plain = Union[None, bool, int, float, str, Sequence["Plain"], Mapping[str, "Plain"]]
 
 T = TypeVar("T")
 

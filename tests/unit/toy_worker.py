@@ -1,0 +1,151 @@
+"""Functions that misbehave as a kernel can, for the tests of the processes. No torch here."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+import sys
+import time
+from typing import Any
+
+from tritaudit.model import (
+    CaseResult,
+    Coverage,
+    Environment,
+    Example,
+    Finding,
+    Outcome,
+    Progress,
+    Severity,
+    UnitRequest,
+)
+from tritaudit.plain import Plain, from_plain, to_plain
+from tritaudit.worker import Link
+
+
+def segfault() -> None:
+    ctypes.string_at(0)
+
+
+def finding(request: UnitRequest, fault: str) -> Finding:
+    example = Example(sizes=(("N", 1),), dtypes=(("x", "float32"),))
+    return Finding(
+        case=request.case,
+        fault=fault,
+        severity=Severity.ERROR,
+        expected=False,
+        backend=request.backend,
+        dtype="float32",
+        example=example,
+        repro="1",
+        summary=fault,
+    )
+
+
+def audit(data: Any, link: Link) -> Plain:
+    """Sizes 1, 2, 3, ... of a case that is named after what it does, from `limit` on.
+
+    A token is a size. An avoided size is skipped, and so is every larger one.
+    """
+    request = from_plain(UnitRequest, data)
+    what, _, limit = request.case.partition("-")
+    first_bad = int(limit or 1)
+    sizes = range(40, 0, -3) if request.repro is None else [int(request.repro)]
+    tallest = min((int(token) for token in request.avoid), default=1000)
+    done = 0
+    for size in sizes:
+        if size >= tallest:
+            continue
+        done += 1
+        link.emit(Progress(request.case, request.backend, done, "sweep", f"N={size}"))
+        link.inflight.write(str(size))
+        if size >= first_bad:
+            misbehave(what)
+        link.inflight.clear()
+    findings = [finding(request, "padding-leak")] if what == "leak" else []
+    coverage = Coverage(examples=done, launches=done, dtypes=(("float32", done),))
+    result = CaseResult(
+        request.case, request.backend, Outcome.PASS, coverage=coverage, findings=tuple(findings)
+    )
+    return to_plain(result)
+
+
+def misbehave(what: str) -> None:
+    match what:
+        case "segfault":
+            print("\x1b[31mabout to\x07 fall")
+            segfault()
+        case "abort":
+            os.abort()
+        case "exit":
+            os._exit(7)
+        case "hang":
+            time.sleep(1000)
+        case "raise":
+            raise RuntimeError("no such thing")
+        case "sleep":
+            time.sleep(0.05)
+
+
+def smaller(data: Any, link: Link) -> Plain:
+    size = int(data["token"])
+    return [str(n) for n in dict.fromkeys((size // 2, size - 1)) if n >= 1]
+
+
+def example(data: Any, link: Link) -> Plain:
+    return to_plain(Example(sizes=(("N", int(data)),), dtypes=(("x", "float32"),)))
+
+
+def environment(data: Any, link: Link) -> Plain:
+    return to_plain(Environment(triton="3.9.0", backend=str(data)))
+
+
+def hang_before(data: Any, link: Link) -> Plain:
+    """Hang without a launch in flight."""
+    time.sleep(1000)
+    return None
+
+
+def die_before(data: Any, link: Link) -> Plain:
+    os._exit(3)
+
+
+def echo(data: Any, link: Link) -> Plain:
+    return data  # type: ignore[no-any-return]
+
+
+def surroundings(data: Any, link: Link) -> Plain:
+    """What a child finds around itself."""
+    return {
+        "interpret": os.environ.get("TRITON_INTERPRET"),
+        "session": os.getsid(0) == os.getpid(),
+        "stdin": sys.stdin.read(),
+        "pid": os.getpid(),
+    }
+
+
+def leave_a_child(data: Any, link: Link) -> Plain:
+    """Start a process that would outlive this one."""
+    return subprocess.Popen(["sleep", "1000"]).pid
+
+
+def talk(data: Any, link: Link) -> Plain:
+    """Print without end."""
+    print("first words")
+    while True:
+        print("x" * 1000)
+
+
+FUNCTIONS = {
+    "audit": audit,
+    "smaller": smaller,
+    "example": example,
+    "environment": environment,
+    "hang_before": hang_before,
+    "die_before": die_before,
+    "echo": echo,
+    "surroundings": surroundings,
+    "leave_a_child": leave_a_child,
+    "talk": talk,
+}

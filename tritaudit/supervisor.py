@@ -1,0 +1,287 @@
+"""Processes, time limits and parallelism: runs units and yields what happens.
+
+One thread, one loop over sockets. Everything that a unit decides is in `tritaudit.unit`.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from types import FrameType, TracebackType
+from typing import Generic, TypeVar
+
+from tritaudit.catalogue import Listing
+from tritaudit.forkserver import (
+    BackendError,
+    Call,
+    Died,
+    Ended,
+    ForkServer,
+    Job,
+    Overdue,
+    Raised,
+    Returned,
+)
+from tritaudit.model import (
+    Backend,
+    CaseInfo,
+    Environment,
+    Event,
+    Progress,
+    UnitFinished,
+    UnitRequest,
+    UnitStarted,
+)
+from tritaudit.plain import from_plain
+from tritaudit.targets import LoadProblem, shown_path
+from tritaudit.unit import Unit
+
+__all__ = ["Supervisor", "default_jobs"]
+
+R = TypeVar("R")
+
+#: seconds for loading all case files, and for a single one.
+_LIST_LIMIT, _FILE_LIMIT = 600.0, 60.0
+#: seconds for asking a device what it is.
+_ENVIRONMENT_LIMIT = 60.0
+#: seconds for a single launch, unless the unit itself has less.
+_LAUNCH_LIMIT = 20.0
+
+
+def default_jobs(backend: Backend) -> int:
+    """How many units run at a time: the cores that this process may use; on a GPU 4 at most."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return max(1, min(cores or 1, 4) if backend is Backend.GPU else cores or 1)
+
+
+class _Task(Generic[R]):
+    """A generator of calls, its current call, and in the end its result."""
+
+    def __init__(self, steps: Generator[Call, Ended, R]) -> None:
+        self._steps = steps
+        self.result: R | None = None
+
+    def begin(self) -> Call:
+        """The first call."""
+        return next(self._steps)
+
+    def resume(self, ended: Ended) -> Call | None:
+        """The next call, now that the last one ended so; None once there is a result."""
+        try:
+            return self._steps.send(ended)
+        except StopIteration as stop:
+            self.result = stop.value
+            return None
+
+
+class Supervisor:
+    """Runs what one backend is asked. A context manager: leaving it ends every process.
+
+    Args:
+        backend: interpreter or GPU.
+        functions: modules that take the place of the real worker functions (for tests).
+    """
+
+    def __init__(self, backend: Backend, functions: Sequence[str] = ()) -> None:
+        self.backend = backend
+        #: the signal that ended `run_units` early: "" , "interrupted" or "terminated".
+        self.stopped = ""
+        self._server = ForkServer(backend, functions)
+        self._environment: Environment | None = None
+
+    def __enter__(self) -> Supervisor:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._server.close()
+
+    def environment(self) -> Environment:
+        """Versions and device, from a worker.
+
+        Raises:
+            BackendError: the backend does not start or does not answer.
+        """
+        if self._environment is None:
+            ended = self._call(Call("environment", str(self.backend), _ENVIRONMENT_LIMIT))
+            if not isinstance(ended, Returned):
+                raise BackendError(f"the {self.backend} does not answer ({_reason(ended)})")
+            self._environment = from_plain(Environment, ended.value)
+        return self._environment
+
+    def list_cases(self, targets: Sequence[str]) -> Listing:
+        """The cases of targets. A file that ends or hangs the process is a problem like others.
+
+        Raises:
+            BackendError: the backend does not start.
+        """
+        return self._run(_listing(targets))
+
+    def run_units(
+        self,
+        units: Sequence[tuple[CaseInfo, UnitRequest]],
+        jobs: int,
+        timeout: float,
+        launch_limit: float | None = None,
+    ) -> Iterator[Event]:
+        """Run units, `jobs` at a time; yields UnitStarted, Progress and UnitFinished as they come.
+
+        Ctrl-C or SIGTERM ends all processes; units that had findings still yield their verdict,
+        and `stopped` says why.
+
+        Args:
+            timeout: seconds for a unit.
+            launch_limit: seconds for a single launch (None: 20, or `timeout` if that is less).
+
+        Raises:
+            BackendError: the backend does not start.
+        """
+        limit = min(timeout, _LAUNCH_LIMIT) if launch_limit is None else launch_limit
+        triton = self.environment().triton
+        lives = [Unit(info, request, triton, timeout, limit) for info, request in units]
+        unit_of = {_Task(unit.steps()): unit for unit in lives}
+        with self._listening():
+            for task, event in self._drive(list(unit_of), jobs):
+                unit = unit_of[task]
+                if isinstance(event, Progress):
+                    yield unit.note(event)
+                elif event is None and task.result is None:
+                    yield UnitStarted(unit.info.name, unit.request.backend)
+                elif task.result is not None:
+                    yield UnitFinished(task.result)
+            unfinished = [unit for task, unit in unit_of.items() if task.result is None]
+            for partial in (unit.interrupted() for unit in unfinished):
+                if partial is not None:
+                    yield UnitFinished(partial)
+
+    # ----------------------------------------------------------------- the loop
+
+    def _call(self, call: Call) -> Ended:
+        def only() -> Generator[Call, Ended, Ended]:
+            return (yield call)
+
+        return self._run(only())
+
+    def _run(self, steps: Generator[Call, Ended, R]) -> R:
+        task = _Task(steps)
+        for _ in self._drive([task], 1):
+            pass
+        assert task.result is not None
+        return task.result
+
+    def _drive(
+        self, tasks: Sequence[_Task[R]], jobs: int
+    ) -> Iterator[tuple[_Task[R], Event | None]]:
+        """Yields each event of a task, and None when a task has begun and when it has a result."""
+        waiting, running = deque(tasks), dict[Job, _Task[R]]()
+        try:
+            while (waiting or running) and not self.stopped:
+                while waiting and len(running) < jobs:
+                    task = waiting.popleft()
+                    running[self._server.submit(task.begin())] = task
+                    yield task, None
+                for job, events, ended in self._wait(list(running)):
+                    task = running[job]
+                    for event in events:
+                        yield task, event
+                    if ended is None:
+                        continue
+                    del running[job]
+                    call = task.resume(ended)
+                    if call is not None:
+                        running[self._server.submit(call)] = task
+                    else:
+                        yield task, None
+        finally:
+            for job in running:
+                job.kill()
+
+    def _wait(self, jobs: list[Job]) -> Iterator[tuple[Job, list[Event], Ended | None]]:
+        """Wait for news of jobs or for the next limit; yields events, and how jobs ended."""
+        server = self._server
+        pause = max(0.0, min(job.next_check() for job in jobs) - time.monotonic())
+        watched: list[ForkServer | Job] = [server, *(job for job in jobs if job.open)]
+        readable, _, _ = select.select(watched, [], [], pause)
+        for job in jobs:
+            if job in readable:
+                yield job, job.receive(), None
+        if server in readable:
+            for job, status in server.ended():
+                if job in jobs:
+                    yield job, job.receive(), job.end(status)
+                    jobs.remove(job)
+        for job in jobs:
+            job.check(time.monotonic())
+
+    @contextmanager
+    def _listening(self) -> Iterator[None]:
+        """The first Ctrl-C or SIGTERM ends the loop; the next one is treated as ever."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        words = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+        before = {number: signal.getsignal(number) for number in words}
+
+        def stop(number: int, frame: FrameType | None) -> None:
+            self.stopped = words[signal.Signals(number)]
+            restore()
+
+        def restore() -> None:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+        for number in words:
+            signal.signal(number, stop)
+        try:
+            yield
+        finally:
+            restore()
+
+
+def _listing(targets: Sequence[str]) -> Generator[Call, Ended, Listing]:
+    """Ask for the cases; where a file ends the process, ask again without it."""
+    fatal: list[LoadProblem] = []
+    without: list[str] = []
+    while True:
+        data = {"targets": list(targets), "without": list(without)}
+        ended = yield Call("list", data, _LIST_LIMIT, _FILE_LIMIT)
+        match ended:
+            case Returned():
+                listing = from_plain(Listing, ended.value)
+                return replace(listing, problems=(*listing.problems, *fatal))
+            case Died(token=str(path)) | Overdue(token=str(path)):
+                fatal.append(_fatal_problem(ended, path))
+                without.append(path)
+            case _:
+                raise BackendError(f"the cases cannot be listed: {_reason(ended)}")
+
+
+def _fatal_problem(ended: Died | Overdue, path: str) -> LoadProblem:
+    place = ended.location(path)
+    message = f"loading this file ended the process ({_reason(ended)})"
+    if isinstance(ended, Overdue):
+        message = f"loading this file had not ended after {ended.seconds:.0f} s"
+    return LoadProblem(shown_path(path), place.line if place else 0, message)
+
+
+def _reason(ended: Ended) -> str:
+    match ended:
+        case Raised():
+            return ended.message
+        case Died():
+            return ended.how
+        case Overdue():
+            return f"no answer after {ended.seconds:.0f} s"
+        case Returned():
+            return "no reason"

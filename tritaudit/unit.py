@@ -1,0 +1,260 @@
+"""The life of one unit: its calls to a worker, restarts, and what a dead process tells.
+
+Written as a generator that yields the calls it needs and is sent how they ended. So it holds no
+process and no socket, and a test can play the worker.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Generator
+from dataclasses import replace
+from pathlib import Path
+
+from tritaudit.faults import SEVERITIES
+from tritaudit.forkserver import BackendError, Call, Died, Ended, Overdue, Raised, Returned
+from tritaudit.model import (
+    CaseInfo,
+    CaseResult,
+    Coverage,
+    Example,
+    Finding,
+    Location,
+    Outcome,
+    Progress,
+    UnitRequest,
+)
+from tritaudit.plain import from_plain, to_plain
+from tritaudit.targets import shown_path
+from tritaudit.verdict import conclude
+
+__all__ = ["Steps", "Unit", "request_for"]
+
+Steps = Generator[Call, Ended, CaseResult]
+
+#: how often a unit is started again after its process died, and after a launch that did not end.
+RESTARTS, RESTARTS_AFTER_TIMEOUT = 3, 1
+#: how many smaller examples are tried to find one that kills the process too, and how often.
+TRIES, ROUNDS = 12, 3
+#: the share of its time after which the search of a unit stops by itself.
+SEARCH_SHARE = 0.75
+#: a restart with less than this share of the unit's time left is not worth it.
+LEAST_SHARE = 0.1
+#: seconds for a call that launches nothing.
+SHORT = 20.0
+
+
+def request_for(
+    info: CaseInfo, backend: str, *, seed: int = 0, max_examples: int = 0, repro: str | None = None
+) -> UnitRequest:
+    """The unit of a case on a backend."""
+    depth = info.name.partition(":")[0].count("/")
+    return UnitRequest(
+        case=info.name,
+        path=info.path,
+        variable=info.variable,
+        root=str(Path(info.path).parents[depth]),
+        backend=backend,
+        seed=seed,
+        max_examples=max_examples,
+        repro=repro,
+    )
+
+
+class Unit:
+    """One case on one backend, until its verdict.
+
+    Args:
+        info: the case.
+        request: what to do; its deadline and `avoid` are set here.
+        triton: the version, for the expectations of the case.
+        timeout: seconds for the whole unit.
+        launch_limit: seconds for a single launch.
+        clock: in seconds; a test brings its own.
+    """
+
+    def __init__(
+        self,
+        info: CaseInfo,
+        request: UnitRequest,
+        triton: str,
+        timeout: float,
+        launch_limit: float,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.info = info
+        self.request = request
+        self._triton = triton
+        self._timeout = timeout
+        self._launch_limit = launch_limit
+        self._clock = clock
+        self._begun = clock()
+        self._fatal: dict[tuple[str, str, int], Finding] = {}
+        self._examples = 0
+        self._output = ""
+        self._shrinking = False
+
+    def note(self, progress: Progress) -> Progress:
+        """Remember how far a process came, for the case that it dies; the event as it is shown."""
+        if self._shrinking:
+            return replace(progress, examples=self._examples, phase="shrink")
+        self._examples = max(self._examples, progress.examples)
+        return progress
+
+    def interrupted(self) -> CaseResult | None:
+        """The verdict so far, where there is something to tell."""
+        return self._end(cut_short="interrupted") if self._fatal else None
+
+    def steps(self) -> Steps:
+        """Search (or replay); after a death note the finding and search on without its example."""
+        self._begun = self._clock()
+        avoid: list[str] = []
+        restarts, allowed = 0, RESTARTS
+        while True:
+            left = self._timeout - (self._clock() - self._begun)
+            request = replace(self.request, avoid=tuple(avoid), deadline=SEARCH_SHARE * left)
+            ended = yield self._audit(request, left)
+            match ended:
+                case Returned():
+                    self._output = self._output or ended.output
+                    return self._end(from_plain(CaseResult, ended.value))
+                case Raised():
+                    self._output = "\n".join(filter(None, (ended.output, ended.trace)))
+                    return self._error(ended.message)
+                case Died() | Overdue():
+                    self._output = self._output or ended.output
+            if ended.token is None:
+                return self._error(_without_launch(ended))
+            ended = yield from self._note_death(ended, ended.token)
+            assert ended.token is not None
+            avoid.append(ended.token)
+            if isinstance(ended, Overdue):
+                allowed = RESTARTS_AFTER_TIMEOUT
+            cut_short = self._give_up(restarts, allowed)
+            if cut_short:
+                return self._end(cut_short=cut_short)
+            restarts += 1
+
+    def _audit(self, request: UnitRequest, limit: float) -> Call:
+        return Call("audit", to_plain(request), limit, self._launch_limit)
+
+    def _give_up(self, restarts: int, allowed: int) -> str:
+        """Why the search ends after a death; "" where it goes on."""
+        if self.request.repro is not None:
+            return "the process of the replay died"
+        if restarts >= allowed:
+            return f"the search ended after {restarts + 1} processes died or hung"
+        if self._timeout - (self._clock() - self._begun) < LEAST_SHARE * self._timeout:
+            return "no time was left after a process died or hung"
+        return ""
+
+    # ----------------------------------------------------------------- a dead process
+
+    def _note_death(
+        self, ended: Died | Overdue, token: str
+    ) -> Generator[Call, Ended, Died | Overdue]:
+        """Make a finding of a death, of the smallest example that dies so. Returns that death."""
+        if isinstance(ended, Died) and self.request.repro is None:
+            self._shrinking = True
+            ended, token = yield from self._shrink(ended, token)
+            self._shrinking = False
+        told = yield Call("example", token, SHORT)
+        if not isinstance(told, Returned):
+            raise BackendError(f"no example can be read from the token {token!r}")
+        example = from_plain(Example, told.value)
+        location = ended.location(self.info.path)
+        finding = self._finding(ended, token, example, location)
+        key = (finding.fault, finding.summary, location.line if location else 0)
+        seen = self._fatal.get(key, finding)
+        smallest = min(seen, finding, key=_volume)
+        dtypes = tuple(dict.fromkeys((*seen.dtypes, *finding.dtypes)))
+        self._fatal[key] = replace(smallest, seen=seen.seen + 1, dtypes=dtypes)
+        return replace(ended, token=token)
+
+    def _shrink(self, died: Died, token: str) -> Generator[Call, Ended, tuple[Died, str]]:
+        """The smallest of the examples tried that kills the process in the same way."""
+        for _ in range(ROUNDS):
+            question = {"path": self.info.path, "variable": self.info.variable, "token": token}
+            told = yield Call("smaller", {**question, "root": self.request.root}, SHORT)
+            if not isinstance(told, Returned):
+                break
+            for smaller in from_plain(tuple[str, ...], told.value)[:TRIES]:
+                replay = replace(self.request, repro=smaller, deadline=self._launch_limit)
+                tried = yield self._audit(replay, self._launch_limit + SHORT)
+                if isinstance(tried, Died) and tried.how == died.how:
+                    died, token = tried, smaller
+                    break
+            else:
+                break
+        return died, token
+
+    def _finding(
+        self, ended: Died | Overdue, token: str, example: Example, location: Location | None
+    ) -> Finding:
+        if isinstance(ended, Died):
+            fault, summary = "crash", f"The process was {ended.how} while the kernel ran."
+            if not ended.how.startswith("killed"):
+                summary = f"The process ended with {ended.how} while the kernel ran."
+        else:
+            fault, summary = "timeout", f"The kernel had not ended after {ended.seconds:.0f} s."
+        evidence = [f"The example was in flight: {example.label()}."]
+        if isinstance(ended, Died) and ended.how == "killed by SIGKILL":
+            evidence.append("SIGKILL often means that the machine ran out of memory.")
+        return Finding(
+            case=self.info.name,
+            fault=fault,
+            severity=SEVERITIES[fault],
+            expected=False,
+            backend=self.request.backend,
+            dtype=example.dtype(),
+            example=example,
+            repro=token,
+            summary=summary,
+            location=location or Location(shown_path(self.info.path), self.info.line),
+            evidence=tuple(evidence),
+            dtypes=(example.dtype(),),
+            output=ended.output,
+        )
+
+    # ----------------------------------------------------------------- verdicts
+
+    def _error(self, reason: str) -> CaseResult:
+        return self._end(self._blank(Outcome.ERROR, reason=reason))
+
+    def _blank(self, outcome: Outcome, reason: str = "", cut_short: str = "") -> CaseResult:
+        coverage = Coverage(
+            examples=self._examples, launches=self._examples, cut_short=cut_short or reason
+        )
+        case, backend = self.info.name, self.request.backend
+        return CaseResult(case, backend, outcome, reason=reason, coverage=coverage)
+
+    def _end(self, result: CaseResult | None = None, cut_short: str = "") -> CaseResult:
+        """The verdict, with the findings of processes that died."""
+        if result is None:
+            result = self._blank(Outcome.PASS, cut_short=cut_short)
+        findings = tuple(
+            replace(f, target=self.info.target) for f in (*self._fatal.values(), *result.findings)
+        )
+        replay = self.request.repro is not None
+        result = replace(
+            result,
+            findings=findings,
+            seconds=self._clock() - self._begun,
+            target=self.info.target,
+            location=result.location or Location(shown_path(self.info.path), self.info.line),
+        )
+        result = conclude(result, self.info.expect, self._triton, replay=replay)
+        failed = result.outcome in (Outcome.FAIL, Outcome.ERROR, Outcome.STALE)
+        return replace(result, output=result.output or self._output if failed else "")
+
+
+def _volume(finding: Finding) -> tuple[int, int]:
+    sizes = [size for _, size in finding.example.sizes]
+    return math.prod(sizes), sum(size for _, size in finding.example.tiles)
+
+
+def _without_launch(ended: Died | Overdue) -> str:
+    if isinstance(ended, Died):
+        return f"the process ended ({ended.how}) while no kernel ran"
+    return f"the unit had not ended after {ended.seconds:.0f} s, and no kernel ran"
