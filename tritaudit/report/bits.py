@@ -49,9 +49,8 @@ _LABEL = 9
 
 def worth_a_bit_table(excerpt: Excerpt) -> bool:
     """Whether some wrong cell has bits, of a dtype whose fields are known."""
-    return excerpt.out_dtype in FIELDS and any(
-        c.wrong and c.got_bits is not None and c.expected_bits is not None for c in excerpt.cells
-    )
+    cells = excerpt.cells
+    return excerpt.out_dtype in FIELDS and any(c.wrong and c.got_bits is not None for c in cells)
 
 
 def render_bits(excerpt: Excerpt, width: int, most: int = 3) -> Text:
@@ -69,27 +68,38 @@ def telling_cells(excerpt: Excerpt, most: int) -> list[Cell]:
     chosen = []
     for cell in excerpt.cells:
         pair = (cell.expected_bits, cell.got_bits)
-        if cell.wrong and None not in pair and pair not in seen:
+        if cell.wrong and cell.got_bits is not None and pair not in seen:
             seen.add(pair)
             chosen.append(cell)
     return chosen[:most]
 
 
 def _draw_cell(out: Text, excerpt: Excerpt, cell: Cell, width: int) -> None:
-    index = ", ".join(map(str, cell.index))
     fields = FIELDS[excerpt.out_dtype]
-    assert cell.expected_bits is not None and cell.got_bits is not None
-    changed = cell.expected_bits ^ cell.got_bits
-    out.append(f"element [{index}]", "bold")
+    assert cell.got_bits is not None
+    expected = _expected_bits(cell)
+    out.append(f"element [{', '.join(map(str, cell.index))}]", "bold")
     out.append(f"   {_legend(fields)}\n", FAINT)
     in_fields = FIELDS.get(excerpt.in_dtype)
     if cell.input_bits is not None and in_fields is not None:
         own = "" if excerpt.in_dtype == excerpt.out_dtype else f" {line(excerpt.in_dtype)}"
         _draw_row(out, "input", cell.input_bits, in_fields, line(cell.input) + own, width)
-    _draw_row(out, "expected", cell.expected_bits, fields, line(cell.expected), width)
+    if expected is None:
+        out.append("expected".rjust(_LABEL - 1) + " ", FAINT)
+        out.append(f"{line(cell.expected)}: no bit pattern of {line(excerpt.out_dtype)}\n", RIGHT)
+        _draw_row(out, "got", cell.got_bits, fields, line(cell.got), width)
+        out.rstrip()
+        return
+    changed = expected ^ cell.got_bits
+    _draw_row(out, "expected", expected, fields, line(cell.expected), width)
     _draw_row(out, "got", cell.got_bits, fields, line(cell.got), width, changed)
     marks = spread(changed, fields).replace("0", " ").replace("1", "^").rstrip()
     out.append(" " * _LABEL + marks, WRONG)
+
+
+def _expected_bits(cell: Cell) -> int | None:
+    """The expected bits; None where no bits are right, so that even the same ones are wrong."""
+    return None if cell.expected_bits == cell.got_bits else cell.expected_bits
 
 
 def _legend(fields: Fields) -> str:

@@ -10,7 +10,7 @@ from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from tritaudit.model import Finding, Location
+from tritaudit.model import Fill, FillKind, Finding, Location
 from tritaudit.report import mapdraw
 from tritaudit.report.bits import render_bits, worth_a_bit_table
 from tritaudit.report.excerpt import caption, render_excerpt
@@ -113,18 +113,22 @@ def render_explanation(
     parts += _section("The output", _output(finding, width - 2))
     parts += _section("Bit by bit", _bits(finding, width - 2))
     parts += _section("How this is known", _proof(finding))
-    parts += _section("Why an ordinary test misses it", _unnoticed(finding))
+    parts += _section("What an ordinary test would have said", _unnoticed(finding))
     parts += _section("How to repair it", _repair(fix, twin, twin_path))
     if finding.output:
         parts += _section("What the kernel printed", [captured(finding.output)])
-    parts += [Text(), Text("See this again", "bold"), repro_line(finding)]
+    parts += [Text(), Text("To see this again, paste:", "bold"), repro_line(finding)]
     return Group(*parts)
 
 
 def _section(title: str, body: Sequence[RenderableType]) -> list[RenderableType]:
     if not body:
         return []
-    return [Text(), Text(title, "bold"), *(Padding(part, (0, 0, 0, 2)) for part in body)]
+    return [
+        Text(),
+        Text(title, "bold"),
+        *(Padding(part, (0, 0, 0, 2), expand=False) for part in body),
+    ]
 
 
 def _header(finding: Finding, width: int) -> Text:
@@ -142,7 +146,7 @@ def _where(finding: Finding, source: Source | None) -> list[RenderableType]:
     if finding.location is None:
         return []
     at = finding.location
-    text = Text(f"{line(at.path)}:{at.line}", no_wrap=True, overflow="ignore")
+    text = Text(f"{line(at.path)}:{at.line}", no_wrap=True, overflow="ellipsis")
     rows = source or (Source(at.line, (at.text,)) if at.text else None)
     for number, row in enumerate(rows.lines, rows.first) if rows else ():
         here = number == at.line
@@ -155,17 +159,20 @@ def _map(finding: Finding, width: int) -> list[RenderableType]:
     index_map = finding.index_map
     if index_map is None:
         return []
-    out: list[RenderableType] = []
+    out = Text(no_wrap=True, overflow="ignore")
     table = mapdraw.render_runs(index_map)
     if table is not None:
-        out += [table, Text()]
-    out.append(mapdraw.render_map(index_map, width))
+        out.append_text(table).append("\n\n")
+    out.append_text(mapdraw.render_map(index_map, width))
     signs = mapdraw.legend(index_map)
-    return [*out, Text(signs, "dim")] if signs else out
+    return [out, Text(signs, "dim")] if signs else [out]
 
 
 def _output(finding: Finding, width: int) -> list[RenderableType]:
-    if finding.excerpt is None:
+    """The values, unless the map above says the same of numbered elements."""
+    example = finding.example
+    numbered = example.fill == Fill(FillKind.INDEX) and not example.edits
+    if finding.excerpt is None or (finding.index_map is not None and numbered):
         return []
     head = Text(caption(finding.excerpt), "dim")
     return [head, render_excerpt(finding.excerpt, width)]
@@ -183,25 +190,25 @@ def _proof(finding: Finding) -> list[RenderableType]:
     proof = finding.proof
     out: list[RenderableType] = []
     if proof.elements or proof.statement:
-        out.append(proof_text(proof))
-    out += [Text(f"{line(name)}: refuted by {line(by)}", "dim") for name, by in proof.rivals if by]
+        out.append(proof_text(proof, rivals=False))
+    for fault, by in proof.rivals:
+        out.append(
+            Text(f"Not {line(fault)}: refuted by {line(by)}" if by else f"Not {line(fault)}")
+        )
     if proof.parameters:
         pairs = [f"{line(name)} = {line(value)}" for name, value in proof.parameters]
         out.append(Text("With " + ", ".join(pairs) + ".", "dim"))
+    others = [d for d in finding.dtypes if d != finding.dtype]
     if finding.seen:
-        out.append(Text(f"The search saw it in {count(finding.seen, 'example')}.", "dim"))
+        seen = f"The search saw it in {count(finding.seen, 'example')}"
+        out.append(Text(seen + (f", in {dtypes_in_short(others)} too." if others else "."), "dim"))
     return out
 
 
 def _unnoticed(finding: Finding) -> list[RenderableType]:
-    out: list[RenderableType] = [Text(line(s)) for s in finding.unnoticed]
     close = assert_close_text(finding.assert_close_passes)
-    if close is not None:
-        out.append(close)
-    others = [d for d in finding.dtypes if d != finding.dtype]
-    if others:
-        out.append(Text(f"It shows in {dtypes_in_short(others)} too."))
-    return out
+    out: list[RenderableType] = [] if close is None else [close]
+    return out + [Text(line(s)) for s in finding.unnoticed]
 
 
 def _repair(fix: str, twin: str, twin_path: str) -> list[RenderableType]:

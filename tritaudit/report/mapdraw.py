@@ -48,6 +48,8 @@ def legend(index_map: IndexMap) -> str:
         words.append("? = never written")
     if OTHER in seen:
         words.append("* = not an element of the input")
+    if any(_padding_lanes(n, t) for n, t in zip(index_map.shape, index_map.tiles, strict=False)):
+        words.append("· = a masked lane, beyond the end")
     if wrong_positions(index_map):
         words.append(f"{tape.MARK} = wrong")
     if any(index_map.tiles):
@@ -123,13 +125,12 @@ class Run:
 
 
 def runs(index_map: IndexMap) -> list[Run]:
-    """The map of one axis in runs; a tile border ends a run."""
+    """The map of one axis in runs."""
     source, expected = index_map.source, index_map.expected
-    tile = next((t for t in index_map.tiles if t), 0)
     out: list[Run] = []
     start = 0
     for i in range(1, len(source) + 1):
-        if i < len(source) and _follows(source, expected, start, i, tile):
+        if i < len(source) and _follows(source, expected, start, i):
             continue
         out.append(
             Run(start, i - 1, (source[start], source[i - 1]), (expected[start], expected[i - 1]))
@@ -138,9 +139,7 @@ def runs(index_map: IndexMap) -> list[Run]:
     return out
 
 
-def _follows(source: Sequence[int], expected: Sequence[int], start: int, i: int, tile: int) -> bool:
-    if tile and i % tile == 0:
-        return False
+def _follows(source: Sequence[int], expected: Sequence[int], start: int, i: int) -> bool:
     for entries in (source, expected):
         before, here = entries[i - 1], entries[i]
         if (before < 0) != (here < 0):
@@ -161,6 +160,8 @@ def render_runs(index_map: IndexMap, most: int = _RUNS) -> Text | None:
     if not found or len(found) * 2 > len(index_map.source):
         return None
     shown = found[:most]
+    if not any(run.wrong for run in shown):
+        shown = [run for run in found if run.wrong][:most] or shown
     rows = [(_span(r.first, r.last), _span(*r.source), _span(*r.expected)) for r in shown]
     titles = ("output", "came from", "should come from")
     spans = [max(len(t), *(len(r[k]) for r in rows)) for k, t in enumerate(titles)]
@@ -171,8 +172,8 @@ def render_runs(index_map: IndexMap, most: int = _RUNS) -> Text | None:
         out.append(came.rjust(spans[1]), tape.WRONG if wrong else tape.RIGHT)
         out.append(f"   {should.rjust(spans[2])}")
         out.append(f" {tape.MARK}" if wrong else "", tape.WRONG)
-    if len(found) > most:
-        out.append(f"\n… {count(len(found) - most, 'more run')}", tape.FAINT)
+    if len(found) > len(shown):
+        out.append(f"\n… {count(len(found) - len(shown), 'more run')}", tape.FAINT)
     return out
 
 
@@ -203,7 +204,8 @@ def _in_a_row(index_map: IndexMap, axis: int, width: int) -> Text:
         )
         number = k // tile if tile else 0
         columns.append(tape.Column(texts, wrong[k], k, number, gap=k == first and k > 0))
-    labels = [_output_label(index_map, axis), "should", "came from"]
+    columns += _padding_lanes(size, tile) if last == size else []
+    labels = [_output_label(index_map, axis), "should be", "came from"]
     out = Text(no_wrap=True, overflow="ignore")
     others = [
         f"{line(index_map.axes[k])}={fixed[k]}" for k, n in enumerate(shape) if k != axis and n > 1
@@ -212,6 +214,14 @@ def _in_a_row(index_map: IndexMap, axis: int, width: int) -> Text:
         out.append(f"at {' '.join(others)}, along {line(index_map.axes[axis])}\n", tape.FAINT)
     drawn = tape.draw(labels, columns, width, most=_ROWS, goes_on=last < size)
     return out.append_text(drawn)
+
+
+def _padding_lanes(size: int, tile: int) -> list[tape.Column]:
+    """The lanes of the last tile that lie beyond the axis, if they are few."""
+    lanes = -size % tile if tile else 0
+    if lanes > _AROUND:
+        return []
+    return [tape.Column(("·",) * 3, False, k, k // tile) for k in range(size, size + lanes)]
 
 
 def _output_label(index_map: IndexMap, axis: int) -> str:

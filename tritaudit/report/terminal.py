@@ -154,8 +154,8 @@ def assert_close_text(passes: bool | None) -> Text | None:
     return text.append("would have failed", "bold")
 
 
-def proof_text(proof: Proof) -> Text:
-    """The proof in one sentence or two."""
+def proof_text(proof: Proof, rivals: bool = True) -> Text:
+    """The proof in one sentence or two; `rivals` says whether to name what was ruled out."""
     text = Text()
     if proof.statement:
         text.append(line(proof.statement).rstrip(".") + ". ")
@@ -172,7 +172,7 @@ def proof_text(proof: Proof) -> Text:
         if proof.probes:
             text.append(f", and {count(proof.probes, 'further example')}")
         text.append(".")
-    if proof.rivals:
+    if proof.rivals and rivals:
         names = listed([line(name) for name, _ in proof.rivals])
         text.append(f" Ruled out: {names}.")
     return text
