@@ -1,7 +1,7 @@
 """Tensors bit by bit: views, guard bands, layouts, and the values of an example.
 
-Everything works on integer views of the same width, so that dtypes for which torch has no arithmetic
-(uint16, uint32, uint64, float8) are treated like all others, on the CPU and on a device.
+Everything works on integer views of the same width, so that dtypes for which torch has no
+arithmetic (uint16, uint32, uint64, float8) are treated like all others, on the CPU and on a device.
 """
 
 from __future__ import annotations

@@ -1,0 +1,94 @@
+"""One example looked at from all sides: launch, compare, and launch again where something is odd.
+
+A launch that gave the right bits costs one launch. One that did not is repeated with another
+poison (an element that keeps both was never written; one that changes with the guard bands was read
+from beside an input) and once more unchanged (an element that differs then is not deterministic).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from tritaudit.backend import device, launch
+from tritaudit.contracts import EXACT, AnyContract
+from tritaudit.dtypes import dtype_of, to_signed
+from tritaudit.model import Case, Example
+from tritaudit.tensors import POISON, bits_of, logical_values, same_bits
+from tritaudit.trial import Expected, Observation, Trial, disagrees
+
+
+@dataclass(slots=True)
+class Counter:
+    """What has been launched so far."""
+
+    launches: int = 0
+    elements: int = 0
+
+
+def expected_of(case: Case, example: Example, inputs: dict[str, torch.Tensor]) -> Expected:
+    """The right output of an example, of the declared shape.
+
+    Raises:
+        CaseError: the reference gave no tensor.
+    """
+    contract: AnyContract = case.contract  # type: ignore[assignment]
+    expected = contract.expect(case, example, inputs, EXACT)
+    assert expected is not None  # only a replaced operation can be missing
+    return expected
+
+
+def examine(case: Case, example: Example, counter: Counter, thorough: bool = False) -> Trial:
+    """Launch an example and compare it with the oracle.
+
+    `thorough` repeats the launch even if the first one was right.
+    """
+    inputs = logical_values(case, example, device())
+    expected = expected_of(case, example, inputs)
+    seen = _counted(case, example, inputs, counter, 0)
+    nothing = torch.zeros(expected.value.shape, dtype=torch.bool, device=expected.value.device)
+    trial = Trial(case, example, inputs, expected, seen, nothing)
+    if not trial.comparable or seen.out is None:
+        return trial
+    if tuple(seen.out.shape) != tuple(expected.value.shape):
+        seen.shape = tuple(seen.out.shape)
+        return trial
+    if seen.out.dtype != expected.value.dtype:
+        seen.dtype = str(seen.out.dtype).removeprefix("torch.")
+        return trial
+    trial.wrong = disagrees(seen.out, expected)
+    if thorough or not trial.faultless:
+        _repeat(trial, counter)
+    return trial
+
+
+def _counted(
+    case: Case, example: Example, inputs: dict[str, torch.Tensor], counter: Counter, poison: int
+) -> Observation:
+    counter.launches += 1
+    seen = launch(case, example, poison, inputs)
+    if seen.out is not None:
+        counter.elements += seen.out.numel()
+    return seen
+
+
+def _repeat(trial: Trial, counter: Counter) -> None:
+    """Two more launches: with the other poison and guard bands, and unchanged."""
+    case, example, got = trial.case, trial.example, trial.got
+    again = _counted(case, example, trial.inputs, counter, 0).out
+    other = _counted(case, example, trial.inputs, counter, 1).out
+    trial.unwritten = torch.zeros_like(trial.wrong)
+    trial.unstable = torch.zeros_like(trial.wrong)
+    trial.strays = torch.zeros_like(trial.wrong)
+    if again is not None and again.shape == got.shape:
+        trial.unstable = ~same_bits(got, again)
+    if other is None or other.shape != got.shape:
+        return
+    changed = ~same_bits(got, other)
+    if case.in_place is None:
+        d = dtype_of(got.dtype)
+        first, second = (to_signed(p & d.mask, d.bits) for p in POISON)
+        trial.unwritten = (bits_of(got) == first) & (bits_of(other) == second)
+        trial.unstable &= ~trial.unwritten
+    trial.strays = changed & ~trial.unwritten & ~trial.unstable

@@ -1,0 +1,83 @@
+"""In place: elements are read after they were overwritten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+
+from tritaudit.dtypes import dtype_of
+from tritaudit.faults.motions import asked, axis_names, tile_rules
+from tritaudit.faults.protocol import Candidate, Claim, Fault, fixed
+from tritaudit.tensors import bits_of, from_bits, same_bits
+from tritaudit.trial import Expected, Trial
+
+
+def _in_order(trial: Trial, dim: int, tile: int) -> torch.Tensor:
+    """Programs one after another, each reading its mirrored tile and storing its own."""
+    d = dtype_of(trial.source.dtype)
+    line = bits_of(trial.source).clone().movedim(dim, -1)
+    extent = line.shape[-1]
+    for start in range(0, extent, tile):
+        at = torch.arange(start, min(start + tile, extent), device=line.device)
+        line[..., at] = line[..., extent - 1 - at].clone()
+    return from_bits(line.movedim(-1, dim).contiguous(), d)
+
+
+def _sequential(dim: int, name: str, rule_text: str, size_of: object) -> Candidate:
+    def predict(trial: Trial) -> Claim | None:
+        flipped = asked(trial)
+        if flipped is None or len(flipped.shape) <= dim:
+            return None
+        tile = size_of(trial, flipped.shape[dim])  # type: ignore[operator]
+        return Claim(Expected(_in_order(trial, dim, tile)), None, ("alias-race",))
+
+    return Candidate(
+        f"in place {name} {rule_text}",
+        "alias-race",
+        predict,
+        statement=(
+            f"programs of {rule_text} elements along {name} run one after another and read what "
+            "earlier ones have stored"
+        ),
+        parameters=(("axis", name), ("tile", rule_text)),
+    )
+
+
+def _overwritten() -> Candidate:
+    """Any order of programs: a wrong element was read from a place that already held its own."""
+
+    def predict(trial: Trial) -> Claim | None:
+        x = trial.source
+        if x.shape != trial.wrong.shape or not bool(trial.wrong.any()):
+            return None
+        moved = ~same_bits(x, trial.expected.value)
+        if not bool((moved & ~trial.wrong).any()):
+            return None  # every moved element is wrong: then nothing was reversed at all
+        return Claim(fixed(x), trial.wrong, ("alias-race",))
+
+    return Candidate(
+        "in place any order",
+        "alias-race",
+        predict,
+        statement="each wrong element holds what stood there before: its source was overwritten",
+        parameters=(("order", "any"),),
+        partial=True,
+        general=3,
+    )
+
+
+def candidates(trial: Trial) -> Iterator[Candidate]:
+    """Only for cases whose output is an input."""
+    flipped = asked(trial)
+    if trial.case.in_place is None or flipped is None:
+        return
+    names = axis_names(trial, len(flipped.shape))
+    for dim in flipped.dims:
+        for rule in tile_rules(trial, names[dim], flipped.shape[dim]):
+            if rule.kind != "pow2":
+                yield _sequential(dim, names[dim], rule.text(names[dim]), rule.of)
+    yield _overwritten()
+
+
+FAULT = Fault("alias-race", candidates=candidates)

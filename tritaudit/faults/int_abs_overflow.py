@@ -1,0 +1,92 @@
+"""abs of the smallest integer of a type, whose absolute value the type cannot hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+
+from tritaudit.contracts import Abs, Operations, convert
+from tritaudit.dtypes import dtype_of
+from tritaudit.faults.protocol import Candidate, Claim, Fault, contract_of, evaluate, fixed
+from tritaudit.tensors import abs_bits
+from tritaudit.trial import Trial
+
+
+def _minimum(x: torch.Tensor) -> torch.Tensor:
+    if not dtype_of(x.dtype).is_signed_int:
+        return torch.zeros(x.shape, dtype=torch.bool, device=x.device)
+    return x == torch.iinfo(x.dtype).min
+
+
+def _of_abs(kind: str, statement: str) -> Candidate:
+    """An Abs contract: what comes out where the input is the minimum."""
+
+    def predict(trial: Trial) -> Claim | None:
+        x = trial.source
+        if x.shape != trial.wrong.shape or not isinstance(contract_of(trial), Abs):
+            return None
+        where = _minimum(x)
+        if not bool(where.any()):
+            return None
+        target = dtype_of(trial.expected.value.dtype)
+        if target.is_float:
+            # The minimum as a number: its magnitude fits, its sign is what went wrong.
+            return Claim(fixed(x.to(target.torch)), where, ("int-abs-overflow",))
+        value = convert(x, target)
+        if kind == "saturated":
+            top = torch.iinfo(x.dtype).max
+            value = convert(torch.full_like(x, top), target)
+        elif kind == "narrowed":
+            value = convert(convert(x, dtype_of("int64")).abs(), target)
+        return Claim(fixed(value), where, ("int-abs-overflow",))
+
+    return Candidate(
+        f"minimum {kind}",
+        "int-abs-overflow",
+        predict,
+        statement=statement,
+        parameters=(("minimum", kind),),
+        partial=True,
+    )
+
+
+def _in_reference(width: str) -> Candidate:
+    """A torch callable whose abs, and nothing else, wraps in a narrow type."""
+
+    def faulty(x: torch.Tensor) -> torch.Tensor:
+        if not dtype_of(x.dtype).is_signed_int:
+            return x.abs()
+        return convert(abs_bits(convert(x, dtype_of(width))), dtype_of(str(x.dtype)))
+
+    def predict(trial: Trial) -> Claim | None:
+        predicted = evaluate(trial, Operations(absolute=faulty))
+        if predicted is None or predicted.value.shape != trial.wrong.shape:
+            return None
+        predicted.impossible = None
+        return Claim(predicted, None, ("int-abs-overflow",))
+
+    return Candidate(
+        f"abs in {width}",
+        "int-abs-overflow",
+        predict,
+        statement=f"abs is computed in {width}, where the minimum has no absolute value",
+        parameters=(("abs in", width),),
+    )
+
+
+def candidates(trial: Trial) -> Iterator[Candidate]:
+    """The minimum unchanged, saturated, or widened and cut again."""
+    if isinstance(contract_of(trial), Abs):
+        if bool(_minimum(trial.source).any()):
+            yield _of_abs("unchanged", "abs of the minimum is the minimum")
+            yield _of_abs("narrowed", "the right value is cut to a type that cannot hold it")
+            yield _of_abs("saturated", "abs of the minimum is the maximum")
+        return
+    for spec in trial.case.inputs:
+        name = trial.example.dtype(spec.name)
+        if dtype_of(name).is_signed_int:
+            yield _in_reference(name)
+
+
+FAULT = Fault("int-abs-overflow", candidates=candidates)

@@ -1,0 +1,89 @@
+"""Integer arithmetic (a difference, a sum) wrapped in a type too narrow for its result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+
+from tritaudit.contracts import Operations, Reference, convert
+from tritaudit.dtypes import dtype_of
+from tritaudit.faults.protocol import Candidate, Claim, Fault, contract_of, evaluate
+from tritaudit.model import SIGNED_INTS, UNSIGNED_INTS
+from tritaudit.trial import Trial
+
+
+def _claim(trial: Trial, operations: Operations) -> Claim | None:
+    predicted = evaluate(trial, operations)
+    if predicted is None or predicted.value.shape != trial.wrong.shape:
+        return None
+    predicted.impossible = predicted.undecided = None
+    return Claim(predicted, None, ("int-overflow",))
+
+
+def _in_width(width: str) -> Candidate:
+    return Candidate(
+        f"arithmetic in {width}",
+        "int-overflow",
+        lambda trial: _claim(trial, Operations(width=width)),
+        statement=f"the arithmetic wraps in {width}",
+        parameters=(("arithmetic in", width),),
+    )
+
+
+def _unsigned(width: str) -> Candidate:
+    """abs of an unsigned difference does nothing: |3 - 5| in uint8 is 254."""
+
+    def faulty(x: torch.Tensor) -> torch.Tensor:
+        return convert(convert(x, dtype_of(width)), dtype_of(str(x.dtype)))
+
+    return Candidate(
+        f"unsigned arithmetic in {width}",
+        "int-overflow",
+        lambda trial: _claim(trial, Operations(absolute=faulty)),
+        statement=f"the difference wraps in {width}, so abs has nothing to do",
+        parameters=(("arithmetic in", width),),
+    )
+
+
+def _stored() -> Candidate:
+    """The arithmetic is wide, the output type is not."""
+
+    def predict(trial: Trial) -> Claim | None:
+        predicted = evaluate(trial)
+        if predicted is None or predicted.impossible is None or not predicted.impossible.any():
+            return None
+        where = predicted.impossible
+        predicted.impossible = predicted.undecided = None
+        return Claim(predicted, where, ("int-overflow",))
+
+    return Candidate(
+        "cut on store",
+        "int-overflow",
+        predict,
+        statement="the right value is cut to the type of the output",
+        parameters=(("cut", "on store"),),
+        partial=True,
+        general=1,
+    )
+
+
+def candidates(trial: Trial) -> Iterator[Candidate]:
+    """Every integer width up to that of the widest input or output, and a cut on store."""
+    if not isinstance(contract_of(trial), Reference):
+        return
+    kinds = [dtype_of(x.dtype) for x in (*trial.inputs.values(), trial.expected.value)]
+    integer = [d for d in kinds if d.is_int]
+    if not integer:
+        return
+    widest = max(d.bits for d in integer)
+    for name in SIGNED_INTS:
+        if dtype_of(name).bits <= widest:
+            yield _in_width(name)
+    for name in UNSIGNED_INTS:
+        if dtype_of(name).bits <= widest:
+            yield _unsigned(name)
+    yield _stored()
+
+
+FAULT = Fault("int-overflow", candidates=candidates)

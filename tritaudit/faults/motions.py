@@ -1,0 +1,322 @@
+"""Wrong ways to move the elements of a tensor, as algebra on index maps.
+
+A motion says, for every axis, where its elements come from: an axis keeps its order, is reversed,
+is reversed tile by tile, has its tiles exchanged, ... Each way is a vector of source positions
+along that axis, MASKED where a masked lane's value comes out. A tile is given by a rule, not a number
+("the constexpr BLOCK", "the next power of two"), so that the same motion can be tested at other
+sizes. Which faults a motion shows follows from the sizes: a kernel that reverses each padded tile
+leaks padding at N = 1 and is block-local at N = 2 * BLOCK.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+import torch
+
+from tritaudit.contracts import Operations
+from tritaudit.dtypes import dtype_of
+from tritaudit.faults.protocol import Candidate, Claim, contract_of, evaluate
+from tritaudit.model import MASKED
+from tritaudit.tensors import bits_of, from_bits, number_as
+from tritaudit.trial import Trial
+
+
+@dataclass(frozen=True, slots=True)
+class TileRule:
+    """How long a tile is: a constexpr of the case, the next power of two, or a constant."""
+
+    kind: str  # "named", "pow2", "const"
+    name: str = ""
+    size: int = 0
+
+    def of(self, trial: Trial, extent: int) -> int:
+        """The tile's length along an axis of `extent` elements."""
+        match self.kind:
+            case "named":
+                return trial.example.tile(self.name)
+            case "pow2":
+                return 1 << max(extent - 1, 0).bit_length()
+            case _:
+                return self.size
+
+    def text(self, axis: str) -> str:
+        match self.kind:
+            case "named":
+                return self.name
+            case "pow2":
+                return f"next_power_of_2({axis})"
+            case _:
+                return str(self.size)
+
+    @property
+    def general(self) -> int:
+        return {"named": 0, "pow2": 1}.get(self.kind, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Where the elements of one axis come from."""
+
+    kind: str  # keep, reverse, local, within, order, front, mirrored
+    tile: TileRule | None = None
+
+    def sources(self, extent: int, tile: int) -> list[int]:
+        """The source position of each of `extent` positions; MASKED for a masked lane."""
+        at = range(extent)
+        match self.kind:
+            case "keep":
+                out = list(at)
+            case "reverse":
+                out = [extent - 1 - i for i in at]
+            case "local":  # every tile reversed in itself, the last one with its padding
+                out = [i // tile * tile + tile - 1 - i % tile for i in at]
+            case "within":  # every tile reversed in itself, the last one only where it is valid
+                out = [
+                    i // tile * tile + min(tile, extent - i // tile * tile) - 1 - i % tile
+                    for i in at
+                ]
+            case "order":  # tiles exchanged, counted from the padded end
+                count = -(-extent // tile)
+                out = [(count - 1 - i // tile) * tile + i % tile for i in at]
+            case "front":  # tiles exchanged, counted from the last element
+                out = [extent - (i // tile + 1) * tile + i % tile for i in at]
+            case "mirrored":  # reversed over the padded length
+                out = [-(-extent // tile) * tile - 1 - i for i in at]
+            case _:
+                raise AssertionError(self.kind)
+        return [s if 0 <= s < extent else MASKED for s in out]
+
+    def faults(self, extent: int, tile: int, asked: bool) -> frozenset[str]:
+        """The faults that this way shows on an axis that the contract reverses (`asked`) or not."""
+        sources = self.sources(extent, tile)
+        right = list(range(extent))
+        if asked:
+            right.reverse()
+        if sources == right:
+            return frozenset()
+        if not asked:
+            return frozenset({"wrong-axis"})
+        found = {"padding-leak"} if MASKED in sources else set()
+        match self.kind:
+            case "keep":
+                found.add("wrong-axis")
+            case "local" | "within" if extent > tile:
+                found.add("block-local-flip")
+            case "order" | "front":
+                found.add("tile-order-only")
+            case _:
+                found.add("padding-leak")
+        return frozenset(found)
+
+
+KEEP, REVERSE = Way("keep"), Way("reverse")
+
+
+@dataclass(frozen=True, slots=True)
+class Motion:
+    """One way an axis, or one way for the flattened tensor; and what comes out of masked lanes."""
+
+    ways: tuple[Way, ...]
+    flat: bool = False
+    leak: float | int = 0
+
+    def move(self, trial: Trial, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """`x` moved, and a mask of where a masked lane's value came out."""
+        d = dtype_of(x.dtype)
+        bits = bits_of(x.contiguous())
+        shape = bits.shape
+        if self.flat:
+            bits = bits.reshape(-1)
+        masked = torch.zeros(bits.shape, dtype=torch.bool, device=bits.device)
+        for axis, way in enumerate(self.ways):
+            extent = bits.shape[axis]
+            tile = way.tile.of(trial, extent) if way.tile is not None else 1
+            if way.kind == "keep" or not extent:
+                continue
+            sources = torch.tensor(way.sources(extent, tile), device=bits.device)
+            bits = bits.index_select(axis, sources.clamp(min=0))
+            line = (sources == MASKED).reshape([-1 if k == axis else 1 for k in range(bits.dim())])
+            masked = masked.index_select(axis, sources.clamp(min=0)) | line
+        filler = bits_of(number_as(torch.tensor([self.leak]), d)).to(bits.device)
+        return from_bits(torch.where(masked, filler, bits).reshape(shape), d), masked.reshape(shape)
+
+    def faults(self, trial: Trial, shape: tuple[int, ...], dims: tuple[int, ...]) -> set[str]:
+        """The faults at work for a tensor of `shape` that should be reversed along `dims`."""
+        if self.flat:
+            total = 1
+            for n in shape:
+                total *= n
+            way = self.ways[0]
+            tile = way.tile.of(trial, total) if way.tile is not None else 1
+            every = all(n == 1 or k in dims for k, n in enumerate(shape))
+            return set(way.faults(total, tile, every))
+        found: set[str] = set()
+        for axis, way in enumerate(self.ways):
+            tile = way.tile.of(trial, shape[axis]) if way.tile is not None else 1
+            found |= way.faults(shape[axis], tile, axis in dims)
+        if found == {"wrong-axis"} and all(w.kind == "keep" for w in self.ways):
+            return {"not-reversed"}
+        return found
+
+
+def axis_names(trial: Trial, rank: int) -> tuple[str, ...]:
+    """The names of the axes of the tensor that is flipped."""
+    axes = trial.case.inputs[0].axes
+    return axes if len(axes) == rank else tuple(f"axis {k}" for k in range(rank))
+
+
+def candidate(motion: Motion, names: tuple[str, ...], fault: str) -> Candidate:
+    """A motion as a candidate. The faults of its claims depend on the sizes of the trial."""
+
+    def predict(trial: Trial) -> Claim | None:
+        faults: set[str] = set()
+
+        def faulty(x: torch.Tensor, dims: tuple[int, ...]) -> torch.Tensor:
+            if not motion.flat and x.dim() != len(motion.ways):
+                raise ValueError("another rank")
+            faults.update(motion.faults(trial, tuple(x.shape), dims))
+            return motion.move(trial, x)[0]
+
+        predicted = evaluate(trial, Operations(flip=faulty))
+        if predicted is None or predicted.value.shape != trial.wrong.shape:
+            return None
+        if predicted.ulps is None:
+            predicted.any_nan = False
+        predicted.impossible = predicted.undecided = None
+        return Claim(predicted, None, tuple(sorted(faults)))
+
+    parameters: list[tuple[str, str]] = []
+    for name, way in zip(("flat",) if motion.flat else names, motion.ways, strict=True):
+        if way.kind != "keep":
+            tile = way.tile.text(name) if way.tile is not None else ""
+            parameters.append((name, f"{way.kind} {tile}".strip()))
+    if motion.leak:
+        parameters.append(("masked lanes", str(motion.leak)))
+    general = sum(way.tile.general for way in motion.ways if way.tile is not None)
+    key = " ".join(f"{n}:{v}" for n, v in parameters) + f" flat={motion.flat}"
+    return Candidate(
+        f"motion {key} {motion.leak}",
+        fault,
+        predict,
+        statement=_statement(motion, names),
+        parameters=tuple(parameters),
+        general=general + (1 if motion.flat else 0),
+    )
+
+
+_WORDS = {
+    "keep": "{axis} keeps its order",
+    "reverse": "{axis} is reversed",
+    "local": "each tile of {tile} along {axis} is reversed in itself, padding included",
+    "within": "each tile of {tile} along {axis} is reversed in itself",
+    "order": "the tiles of {tile} along {axis} change places and keep their inner order",
+    "front": "the tiles of {tile} along {axis} change places and keep their inner order",
+    "mirrored": "{axis} is reversed over its length padded to a multiple of {tile}",
+}
+
+
+def _statement(motion: Motion, names: tuple[str, ...]) -> str:
+    parts = []
+    for name, way in zip(("the flat tensor",) if motion.flat else names, motion.ways, strict=True):
+        if way.kind != "keep" or len(motion.ways) == 1:
+            tile = way.tile.text(name) if way.tile is not None else ""
+            parts.append(_WORDS[way.kind].format(axis=name, tile=tile))
+    return "; ".join(parts) if parts else "nothing moves"
+
+
+# --------------------------------------------------------------------------- which to try
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the contract flips: the shape of the tensor and the dimensions."""
+
+    shape: tuple[int, ...]
+    dims: tuple[int, ...]
+
+
+def asked(trial: Trial) -> Asked | None:
+    """The flip that the contract asks for; None if it asks for none."""
+    seen: list[Asked] = []
+
+    def watching(x: torch.Tensor, dims: tuple[int, ...]) -> torch.Tensor:
+        seen.append(Asked(tuple(x.shape), tuple(dims)))
+        return x
+
+    evaluate(trial, Operations(flip=watching))
+    return next(iter(seen), None)
+
+
+def tile_rules(trial: Trial, axis: str, extent: int) -> Iterator[TileRule]:
+    """The tiles that may cut an axis: the case's own, else powers of two."""
+    own = trial.case.tiles_of(axis)
+    for tile in own:
+        yield TileRule("named", tile.name)
+    yield TileRule("pow2")
+    if not own:
+        # A kernel that chooses its own tile: any power of two below the padded axis, and beyond.
+        for exponent in range(1, min(14, max(extent - 1, 0).bit_length() + 7)):
+            yield TileRule("const", size=1 << exponent)
+
+
+def leaks(trial: Trial) -> list[float | int]:
+    """The values that masked lanes may hold: 0, or a constant that stands in the output."""
+    out: list[float | int] = [0]
+    if not contract_of(trial).moves_only or not bool(trial.wrong.any()):
+        return out
+    d = dtype_of(trial.got.dtype)
+    wrong = trial.got[trial.wrong].reshape(-1)
+    values, counts = torch.unique(bits_of(wrong), return_counts=True)
+    top = from_bits(values[counts.argmax()].reshape(1), d)
+    number = top.to(torch.float64).item() if d.is_float else int(top.to(torch.int64).item())
+    if number != 0 and bool((bits_of(trial.source) != values[counts.argmax()]).all()):
+        out.append(number)
+    return out
+
+
+def one_axis(
+    trial: Trial, ways: Callable[[TileRule], Iterable[Way]], fault: str, flat: bool = True
+) -> Iterator[Candidate]:
+    """Motions that go a wrong way along one axis that the contract reverses."""
+    flipped = asked(trial)
+    if flipped is None:
+        return
+    names = axis_names(trial, len(flipped.shape))
+    right = tuple(REVERSE if k in flipped.dims else KEEP for k in range(len(flipped.shape)))
+    for leak in leaks(trial):
+        for dim in flipped.dims:
+            for rule in tile_rules(trial, names[dim], flipped.shape[dim]):
+                for way in ways(rule):
+                    changed = (*right[:dim], way, *right[dim + 1 :])
+                    yield candidate(Motion(changed, leak=leak), names, fault)
+        if flat and len(flipped.shape) > 1:
+            total = int(torch.tensor(flipped.shape).prod())
+            rules = dict.fromkeys(TileRule("named", t.name) for t in trial.case.tiles)
+            rules.update(dict.fromkeys(tile_rules(trial, "", total)))
+            for rule in rules:
+                for way in ways(rule):
+                    yield candidate(Motion((way,), flat=True, leak=leak), names, fault)
+
+
+def several_axes(trial: Trial) -> Iterator[Candidate]:
+    """Motions that go a wrong way along two axes at once, with the case's own tiles."""
+    flipped = asked(trial)
+    if flipped is None or len(flipped.shape) < 2:
+        return
+    names = axis_names(trial, len(flipped.shape))
+    choices: list[list[Way]] = []
+    for dim in range(len(flipped.shape)):
+        here = [REVERSE, KEEP] if dim in flipped.dims else [KEEP, REVERSE]
+        for rule in tile_rules(trial, names[dim], flipped.shape[dim]):
+            if rule.kind != "const":
+                here += [Way(kind, rule) for kind in ("local", "within", "order", "mirrored")]
+        choices.append(here)
+    for first in range(len(choices)):
+        for second in range(first + 1, len(choices)):
+            for a in choices[first][1:]:
+                for b in choices[second][1:]:
+                    ways = [c[0] for c in choices]
+                    ways[first], ways[second] = a, b
+                    yield candidate(Motion(tuple(ways)), names, "block-local-flip")

@@ -1,0 +1,78 @@
+"""NaN came out as a number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+
+from tritaudit.dtypes import dtype_of
+from tritaudit.faults.protocol import Candidate, Claim, Fault, evaluate, fixed
+from tritaudit.tensors import bits_of, from_bits, is_nan
+from tritaudit.trial import Trial
+
+_AS = {"0": 0.0, "+Inf": float("inf"), "-Inf": float("-inf")}
+
+
+def _replaced(name: str, number: float) -> Candidate:
+    """The kernel treats a NaN input as this number."""
+
+    def predict(trial: Trial) -> Claim | None:
+        where = is_nan(trial.expected.value)
+        inputs = {}
+        for key, x in trial.inputs.items():
+            d = dtype_of(x.dtype)
+            if not d.is_float:
+                inputs[key] = x
+                continue
+            number_bits = bits_of(torch.full_like(x, number, dtype=torch.float32).to(x.dtype))
+            inputs[key] = from_bits(torch.where(is_nan(x), number_bits, bits_of(x)), d)
+        predicted = evaluate(trial, inputs=inputs)
+        if predicted is None or not bool(where.any()):
+            return None
+        return Claim(predicted, where, ("nan-lost",))
+
+    return Candidate(
+        f"nan as {name}",
+        "nan-lost",
+        predict,
+        statement=f"a NaN is treated as {name}",
+        parameters=(("NaN taken as", name),),
+        partial=True,
+    )
+
+
+def _constant(bits: int, text: str) -> Candidate:
+    """Every NaN comes out as one constant."""
+
+    def predict(trial: Trial) -> Claim | None:
+        right = trial.expected.value
+        where = is_nan(right)
+        if not bool(where.any()) or str(right.dtype) != text.split()[0]:
+            return None
+        value = from_bits(torch.full_like(bits_of(right), bits), dtype_of(right.dtype))
+        return Claim(fixed(value), where, ("nan-lost",))
+
+    return Candidate(
+        f"nan constant {text}",
+        "nan-lost",
+        predict,
+        statement="every NaN comes out as the same number",
+        parameters=(("constant", text),),
+        partial=True,
+        general=2,
+    )
+
+
+def candidates(trial: Trial) -> Iterator[Candidate]:
+    """NaN taken as a number at the input, or replaced by a constant at the output."""
+    lost = is_nan(trial.expected.value) & trial.wrong & ~is_nan(trial.got)
+    if not bool(lost.any()):
+        return
+    for name, number in _AS.items():
+        yield _replaced(name, number)
+    bits = int(bits_of(trial.got)[lost].reshape(-1)[0].item())
+    yield _constant(bits, f"{trial.got.dtype} 0x{bits & dtype_of(trial.got.dtype).mask:x}")
+
+
+FAULT = Fault("nan-lost", candidates=candidates)

@@ -1,0 +1,80 @@
+"""The reversal is shifted by one element, or by a small constant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+
+from tritaudit.contracts import Operations
+from tritaudit.dtypes import dtype_of
+from tritaudit.faults.motions import asked, axis_names
+from tritaudit.faults.protocol import Candidate, Claim, Fault, evaluate
+from tritaudit.tensors import bits_of, flip_bits, from_bits
+from tritaudit.trial import Trial
+
+#: the largest shift that is called by this name.
+REACH = 2
+
+
+def _shifted(
+    x: torch.Tensor, dims: tuple[int, ...], axis: int | None, shift: int, edge: str
+) -> torch.Tensor:
+    """`x` reversed along `dims` and read `shift` further on; what lies beyond depends on `edge`."""
+    d = dtype_of(x.dtype)
+    right = bits_of(flip_bits(x, dims))
+    line = right.reshape(-1) if axis is None else right.movedim(axis, -1)
+    extent = line.shape[-1]
+    at = torch.arange(extent, device=line.device) + shift
+    inside = (at >= 0) & (at < extent)
+    at = at % max(extent, 1) if edge == "wrap" else at.clamp(0, max(extent - 1, 0))
+    moved = line.index_select(-1, at)
+    if edge == "zero":
+        moved = torch.where(inside, moved, torch.zeros_like(moved))
+    if axis is None:
+        return from_bits(moved.reshape(right.shape).contiguous(), d)
+    return from_bits(moved.movedim(-1, axis).contiguous(), d)
+
+
+_EDGES = {
+    "zero": "beyond the end a masked lane's 0 comes out",
+    "clamp": "the end element is repeated",
+    "wrap": "the other end comes in",
+}
+
+
+def _candidate(axis: int | None, name: str, shift: int, edge: str) -> Candidate:
+    def predict(trial: Trial) -> Claim | None:
+        def faulty(x: torch.Tensor, dims: tuple[int, ...]) -> torch.Tensor:
+            return _shifted(x, dims, axis, shift, edge)
+
+        predicted = evaluate(trial, Operations(flip=faulty))
+        if predicted is None or predicted.value.shape != trial.wrong.shape:
+            return None
+        return Claim(predicted, None, ("off-by-one",))
+
+    return Candidate(
+        f"shift {axis} {shift} {edge}",
+        "off-by-one",
+        predict,
+        statement=f"the reversal along {name} is shifted by {shift:+d}; {_EDGES[edge]}",
+        parameters=((name, f"{shift:+d}"), ("edge", edge)),
+    )
+
+
+def candidates(trial: Trial) -> Iterator[Candidate]:
+    """Shifts along each reversed axis, and of the flat tensor."""
+    flipped = asked(trial)
+    if flipped is None:
+        return
+    names = axis_names(trial, len(flipped.shape))
+    places: list[tuple[int | None, str]] = [(dim, names[dim]) for dim in flipped.dims]
+    if len(names) > 1:
+        places.append((None, "the flat tensor"))
+    for shift in (-1, 1, *(s for k in range(2, REACH + 1) for s in (-k, k))):
+        for axis, name in places:
+            for edge in _EDGES:
+                yield _candidate(axis, name, shift, edge)
+
+
+FAULT = Fault("off-by-one", candidates=candidates)

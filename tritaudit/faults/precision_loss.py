@@ -1,0 +1,75 @@
+"""Values passed through a narrower type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+
+from tritaudit.contracts import convert
+from tritaudit.dtypes import dtype_of
+from tritaudit.faults.protocol import Candidate, Claim, Fault, evaluate
+from tritaudit.model import FLOATS, FP8, SIGNED_INTS, UNSIGNED_INTS
+from tritaudit.trial import Trial
+
+
+def through(x: torch.Tensor, name: str) -> torch.Tensor | None:
+    """`x` converted to a dtype and back; None where the conversion is not defined."""
+    own, narrow = dtype_of(x.dtype), dtype_of(name)
+    if own.kind == "bool" or own.name == name:
+        return None
+    if own.is_int and narrow.is_float:
+        if own.kind == "uint" and own.bits == 64:
+            return None
+        wide = convert(x, dtype_of("int64"))
+        back = wide.to(narrow.torch).to(torch.float64)
+        top = float((1 << (own.bits - (1 if own.is_signed_int else 0))) - 1)
+        return convert(back.clamp(-top - 1, top).to(torch.int64), own)
+    if own.is_float and narrow.is_int:
+        return None
+    return convert(convert(x, narrow), own)
+
+
+def narrower(name: str) -> list[str]:
+    """The dtypes that hold less than all values of a dtype, widest first."""
+    own = dtype_of(name)
+    if own.is_float:
+        listed = [
+            n
+            for n in ("float32", "float16", "bfloat16", *FP8)
+            if dtype_of(n).mantissa < own.mantissa or dtype_of(n).exponent < own.exponent
+        ]
+        return [n for n in listed if n in (*FLOATS, *FP8) and n != name]
+    ints = [n for n in (*SIGNED_INTS, *UNSIGNED_INTS) if dtype_of(n).bits < own.bits]
+    floats = ("float64", "float32", "bfloat16", "float16")
+    return [*floats, *sorted(ints, key=lambda n: -dtype_of(n).bits)]
+
+
+def _candidate(name: str) -> Candidate:
+    def predict(trial: Trial) -> Claim | None:
+        inputs = {}
+        for key, x in trial.inputs.items():
+            passed = through(x, name) if name in narrower(str(x.dtype)[6:]) else None
+            inputs[key] = x if passed is None else passed
+        predicted = evaluate(trial, inputs=inputs)
+        if predicted is None or predicted.value.shape != trial.wrong.shape:
+            return None
+        predicted.any_nan = True
+        return Claim(predicted, None, ("precision-loss",))
+
+    return Candidate(
+        f"through {name}",
+        "precision-loss",
+        predict,
+        statement=f"the values pass through {name}",
+        parameters=(("through", name),),
+    )
+
+
+def candidates(trial: Trial) -> Iterator[Candidate]:
+    """Every type that is narrower than the first input's."""
+    for name in narrower(trial.example.dtype()):
+        yield _candidate(name)
+
+
+FAULT = Fault("precision-loss", candidates=candidates)

@@ -1,0 +1,388 @@
+"""Which examples are tried: a boundary sweep, every bit pattern of narrow dtypes, a census.
+
+Sizes and positions are anchored, because plain draws miss the edges: a size is `k * tile + delta`,
+an edited position is the first, the last, a tile's edge or the one before it. Arrays are never
+drawn; an example draws sizes, tile, dtype, layout, fill kind, seed and a few (position, special
+value) edits, and the tensor is built from them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from hypothesis import strategies as st
+
+from tritaudit.dtypes import dtype_of, specials
+from tritaudit.model import Case, Edit, Example, Fill, FillKind, Layout, Tile
+
+#: widest dtype of which every bit pattern is run without being asked.
+EXHAUSTIVE_BITS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How hard to look: how many examples, and how large one may be (elements of an input)."""
+
+    examples: int
+    elements: int
+
+
+# --------------------------------------------------------------------------- sizes
+
+
+def _clip(case: Case, axis: str, sizes: Iterable[int]) -> list[int]:
+    """The sizes that the case allows, sorted, without repetition."""
+    low, high = case.bounds(axis)
+    return sorted({n for n in sizes if n >= low and (high is None or n <= high)})
+
+
+def boundary_sizes(case: Case, axis: str, tile: int | None) -> list[int]:
+    """Every size around every edge: of the tile where there is one, else of powers of two."""
+    low, high = case.bounds(axis)
+    edges = {low, low + 1, low + 2, 1, 2, 3}
+    if high is not None and high <= 4096:
+        edges |= {high, high - 1}
+    if tile is None:
+        edges |= {4, 5, 7, 8, 9, 15, 16, 17, 33}
+    else:
+        edges |= {tile - 1, tile, tile + 1, 2 * tile - 1, 2 * tile, 2 * tile + 1, 3 * tile}
+        edges |= {3 * tile + tile // 2 + 1}
+    return _clip(case, axis, edges) or [low]
+
+
+def _resting_sizes(case: Case, axis: str, tile: int | None) -> list[int]:
+    """Sizes that an axis keeps while another is swept: small, unequal, one beyond the tile."""
+    wanted = (3, 2) if tile is None else (tile + 1, 2 * tile)
+    low, high = case.bounds(axis)
+    return _clip(case, axis, wanted) or [min(max(3, low), high if high is not None else 3)]
+
+
+def _tile_choices(case: Case) -> list[dict[str, int]]:
+    """Tile sizes to combine: all smallest first, then each larger one with the rest smallest."""
+    if not case.tiles:
+        return [{}]
+    base = {t.name: t.sizes[0] for t in case.tiles}
+    out = [base]
+    for tile in case.tiles:
+        out += [{**base, tile.name: size} for size in tile.sizes[1:]]
+    largest = {t.name: t.sizes[-1] for t in case.tiles}
+    return out if largest in out else [*out, largest]
+
+
+def _tile_of(case: Case, axis: str, tiles: dict[str, int]) -> int | None:
+    sizes = [tiles[t.name] for t in case.tiles_of(axis)]
+    return min(sizes) if sizes else None
+
+
+def _size_choices(case: Case, tiles: dict[str, int], brief: bool) -> list[dict[str, int]]:
+    axes = case.axis_names()
+    swept = {a: boundary_sizes(case, a, _tile_of(case, a, tiles)) for a in axes}
+    if brief:
+        swept = {a: _brief(case, a, tiles, swept[a]) for a in axes}
+    rest = {a: _resting_sizes(case, a, _tile_of(case, a, tiles))[0] for a in axes}
+    out = [{**rest, axis: n} for axis in axes for n in swept[axis]]
+    # The corners, where two masks meet: smallest with smallest, whole tiles with whole tiles.
+    out.append({a: swept[a][0] for a in axes})
+    whole = {a: 2 * (_tile_of(case, a, tiles) or 2) for a in axes}
+    out.append({a: (_clip(case, a, [n]) or [rest[a]])[0] for a, n in whole.items()})
+    return out
+
+
+def _brief(case: Case, axis: str, tiles: dict[str, int], sizes: list[int]) -> list[int]:
+    tile = _tile_of(case, axis, tiles)
+    if tile is None:
+        return sizes[:1]
+    return _clip(case, axis, (1, tile - 1, tile, tile + 1, 2 * tile)) or sizes[:1]
+
+
+def _pairs(names: Iterable[str], chosen: dict[str, int]) -> tuple[tuple[str, int], ...]:
+    return tuple((n, chosen[n]) for n in names)
+
+
+def dtype_choices(case: Case) -> list[tuple[tuple[str, str], ...]]:
+    """Every choice of dtypes; inputs that declare the same dtypes take the same one."""
+    groups = list(dict.fromkeys(t.dtypes for t in case.inputs))
+    out = []
+    for picked in itertools.product(*groups):
+        by_group = dict(zip(groups, picked, strict=True))
+        out.append(tuple((t.name, by_group[t.dtypes]) for t in case.inputs))
+    return out
+
+
+def main_dtypes(case: Case) -> tuple[tuple[str, str], ...]:
+    """The choice with the most distinct tags, in which positions are told apart best."""
+    return max(dtype_choices(case), key=lambda c: (dtype_of(c[0][1]).tags, -dtype_of(c[0][1]).bits))
+
+
+def _example(case: Case, tiles: dict[str, int], sizes: dict[str, int], **more: object) -> Example:
+    plain = Example(
+        sizes=_pairs(case.axis_names(), sizes),
+        tiles=_pairs([t.name for t in case.tiles], tiles),
+        scalars=tuple((s.name, s.choices()[0]) for s in case.scalars),
+        dtypes=main_dtypes(case),
+        layouts=tuple((t.name, t.layouts[0]) for t in case.inputs),
+    )
+    return replace(plain, **more)  # type: ignore[arg-type]
+
+
+def cost(example: Example) -> tuple[int, int, int]:
+    """Order of examples: fewer elements first, then smaller tiles, then fewer edits."""
+    elements = math.prod(n for _, n in example.sizes)
+    return elements, math.prod(n for _, n in example.tiles), len(example.edits)
+
+
+# --------------------------------------------------------------------------- the sweep
+
+
+def structures(case: Case) -> list[Example]:
+    """Sizes around every edge for every tile, smallest first, index-tagged in the main dtype."""
+    found: dict[Example, None] = {}
+    for k, tiles in enumerate(_tile_choices(case)):
+        for sizes in _size_choices(case, tiles, brief=k > 0):
+            found[_example(case, tiles, sizes)] = None
+    return sorted(found, key=cost)
+
+
+def _two(case: Case) -> list[Example]:
+    """Two telling structures: whole tiles, and one element beyond (no tile: a power of two)."""
+    tiles = _tile_choices(case)[0]
+    out = []
+    for extra in (0, 1):
+        sizes = {}
+        for axis in case.axis_names():
+            tile = _tile_of(case, axis, tiles)
+            wanted = 2 * tile + extra if tile is not None else (4 if extra == 0 else 5)
+            low, high = case.bounds(axis)
+            sizes[axis] = max(low, min(wanted, high if high is not None else wanted))
+        # Many axes multiply: keep all but the last two small.
+        for axis in case.axis_names()[:-2]:
+            if not case.tiles_of(axis):
+                sizes[axis] = max(case.bounds(axis)[0], min(2, sizes[axis]))
+        out.append(_example(case, tiles, sizes))
+    return out if out[0] != out[1] else out[:1]
+
+
+def anchors(case: Case, example: Example) -> list[int]:
+    """Flat positions in the first input worth an edit: first, last, tile edges and before them."""
+    spec = case.inputs[0]
+    shape = [example.size(a) for a in spec.axes]
+    total = math.prod(shape)
+    if not total:
+        return []
+    picks = [0, total - 1, total // 2]
+    step = 1
+    for axis, n in reversed(list(zip(spec.axes, shape, strict=True))):
+        for tile in case.tiles_of(axis):
+            edge = example.tile(tile.name)
+            picks += [p * step for p in (edge, edge - 1) if p < n]
+        step *= n
+    return list(dict.fromkeys(p for p in picks if 0 <= p < total))
+
+
+def _specials_anchored(case: Case, base: Example) -> Iterator[Example]:
+    """Every special value at every anchored position, several positions in one example."""
+    spec = case.inputs[0]
+    table = specials(base.dtype())
+    places = anchors(case, base)[:5]
+    if not places:
+        return
+    for r in range(len(table)):
+        edits = tuple(
+            Edit(spec.name, place, table[(r + a) % len(table)].bits)
+            for a, place in enumerate(places)
+        )
+        yield replace(base, edits=tuple(sorted(edits)))
+
+
+def sweep(case: Case) -> Iterator[Example]:
+    """The boundary sweep: positions, then dtypes, then special values, then layouts and scalars."""
+    yield from structures(case)
+    two = _two(case)
+    for dtypes in dtype_choices(case):
+        for k, base in enumerate(two):
+            here = replace(base, dtypes=dtypes)
+            yield here
+            yield replace(here, fill=Fill(FillKind.SPECIAL, k))
+            yield replace(here, fill=Fill(FillKind.RANDOM if k else FillKind.NORMAL, k))
+    for layouts in _layout_choices(case)[1:]:
+        for base in two:
+            yield replace(base, layouts=layouts)
+    for scalar in case.scalars:
+        for value in scalar.choices()[1:]:
+            chosen = tuple((n, value if n == scalar.name else v) for n, v in two[-1].scalars)
+            for kind in (FillKind.NORMAL, FillKind.SPECIAL):
+                yield replace(two[-1], scalars=chosen, fill=Fill(kind, 3))
+    for dtypes in dtype_choices(case):
+        if case_is_exhaustive(case, dtypes):
+            continue
+        for r, example in enumerate(_specials_anchored(case, replace(two[0], dtypes=dtypes))):
+            other = replace(example, sizes=two[-1].sizes) if r % 2 else example
+            yield replace(other, dtypes=dtypes)
+
+
+def _layout_choices(case: Case) -> list[tuple[tuple[str, str], ...]]:
+    base = {t.name: t.layouts[0] for t in case.inputs}
+    out = [base]
+    for spec in case.inputs:
+        out += [{**base, spec.name: layout} for layout in spec.layouts[1:]]
+    return [tuple(x.items()) for x in out]
+
+
+# --------------------------------------------------------------------------- every pattern
+
+
+def case_is_exhaustive(case: Case, dtypes: tuple[tuple[str, str], ...]) -> bool:
+    """Whether every bit pattern of these dtypes is run: one narrow input and an Abs contract."""
+    from tritaudit.contracts import Abs
+
+    if not isinstance(case.contract, Abs):
+        return False
+    return dtype_of(dtypes[0][1]).bits <= EXHAUSTIVE_BITS
+
+
+def every_pattern(case: Case, elements: int) -> Iterator[tuple[str, list[Example]]]:
+    """For each narrow dtype of an Abs case: the examples that together hold every bit pattern."""
+    for dtypes in dtype_choices(case):
+        if not case_is_exhaustive(case, dtypes):
+            continue
+        d = dtype_of(dtypes[0][1])
+        patterns = 2 if d.kind == "bool" else 1 << d.bits
+        base = replace(_largest(case, min(elements, patterns)), dtypes=dtypes)
+        count = math.prod(base.size(a) for a in case.inputs[0].axes)
+        if not count:
+            continue
+        starts = range(0, patterns, count)
+        yield d.name, [replace(base, fill=Fill(FillKind.PATTERNS, s)) for s in starts]
+
+
+def _largest(case: Case, elements: int) -> Example:
+    """An example with the largest tiles whose first input has about `elements` elements."""
+    tiles = {t.name: t.sizes[-1] for t in case.tiles}
+    axes = case.inputs[0].axes
+    sizes = {a: case.bounds(a)[0] or 1 for a in case.axis_names()}
+    for axis in reversed(axes):
+        others = math.prod(sizes[a] for a in axes if a != axis)
+        high = case.bounds(axis)[1]
+        wanted = max(sizes[axis], elements // max(others, 1))
+        sizes[axis] = wanted if high is None else min(wanted, high)
+    return _example(case, tiles, sizes)
+
+
+# --------------------------------------------------------------------------- the census
+
+
+@st.composite
+def examples(draw: st.DrawFn, case: Case, limit: int) -> Example:
+    """Anchored examples of a case whose inputs have at most `limit` elements."""
+    tiles = {t.name: draw(st.sampled_from(t.sizes[:2] or t.sizes)) for t in case.tiles}
+    sizes: dict[str, int] = {}
+    room = limit
+    for axis in case.axis_names():
+        sizes[axis] = draw(_size(case, axis, _tile_of(case, axis, tiles), room))
+        room = max(1, room // max(1, sizes[axis]))
+    example = _example(
+        case,
+        tiles,
+        sizes,
+        dtypes=draw(st.sampled_from(dtype_choices(case))),
+        layouts=tuple((t.name, draw(st.sampled_from(t.layouts))) for t in case.inputs),
+        scalars=tuple((s.name, draw(st.sampled_from(s.choices()))) for s in case.scalars),
+    )
+    kind = draw(st.sampled_from(list(FillKind)))
+    top = 1 << min(24, dtype_of(example.dtype()).bits)
+    seeds = {FillKind.INDEX: 0, FillKind.ZERO: 0, FillKind.PATTERNS: top - 1}
+    example = replace(example, fill=Fill(kind, draw(st.integers(0, seeds.get(kind, 1 << 16)))))
+    return replace(example, edits=tuple(sorted(set(draw(_edits(case, example))))))
+
+
+def _size(case: Case, axis: str, tile: int | None, room: int) -> st.SearchStrategy[int]:
+    low, high = case.bounds(axis)
+    top = max(low, min(room, high if high is not None else room))
+    step = tile if tile is not None else 8
+    multiples = st.integers(0, max(1, min(4, top // step)))
+    deltas = st.sampled_from((0, 1, -1, 2, step // 2))
+    anchored = st.builds(lambda k, d: min(top, max(low, k * step + d)), multiples, deltas)
+    return st.one_of(anchored, st.integers(low, min(top, low + 4 * step)))
+
+
+def _edits(case: Case, example: Example) -> st.SearchStrategy[list[Edit]]:
+    choices = []
+    for spec in case.inputs:
+        total = math.prod(example.size(a) for a in spec.axes)
+        if not total:
+            continue
+        places = [p for p in anchors(case, example) if p < total]
+        place = st.one_of(st.sampled_from(places or [0]), st.integers(0, total - 1))
+        bits = st.sampled_from([s.bits for s in specials(example.dtype(spec.name))])
+        choices.append(st.builds(Edit, st.just(spec.name), place, bits))
+    return st.lists(st.one_of(choices), max_size=3) if choices else st.just([])
+
+
+# --------------------------------------------------------------------------- smaller ones
+
+
+def simpler_fills(example: Example) -> Iterator[Example]:
+    """The same structure with values that are easier to read."""
+    plain = replace(example, edits=())
+    for kind in (FillKind.INDEX, FillKind.NORMAL, FillKind.ZERO):
+        if example.fill.kind is not kind or example.edits:
+            yield replace(plain, fill=Fill(kind))
+    if len(example.edits) > 1:
+        for edit in example.edits:
+            yield replace(example, fill=Fill(FillKind.INDEX), edits=(edit,))
+    if example.edits and example.fill.kind is not FillKind.INDEX:
+        yield replace(example, fill=Fill(FillKind.INDEX))
+
+
+def smaller_sizes(case: Case, example: Example, limit: int = 64) -> list[Example]:
+    """The same example at smaller sizes and tiles, smallest first, at most `limit`.
+
+    One axis at a time below the found size, and all axes together at their smallest.
+    """
+    axes = case.axis_names()
+    found = dict(example.sizes)
+    ranges = {a: list(range(case.bounds(a)[0], found[a] + 1)) for a in axes}
+    tiles: dict[str, tuple[int, ...]] = {t.name: _not_above(t, example) for t in case.tiles}
+    names = list(tiles)
+    total = math.prod(len(r) for r in ranges.values()) * math.prod(len(t) for t in tiles.values())
+    if total > 20_000:
+        ranges = {a: _thinned(case, a, example, ranges[a]) for a in axes}
+    out = []
+    for picked in itertools.product(*ranges.values()):
+        for cut in itertools.product(*tiles.values()):
+            sizes = tuple(zip(axes, picked, strict=True))
+            smaller = replace(example, sizes=sizes, tiles=tuple(zip(names, cut, strict=True)))
+            smaller = replace(smaller, edits=kept_edits(case, smaller))
+            if cost(smaller) < cost(example):
+                out.append(smaller)
+    out.sort(key=cost)
+    return out[:limit]
+
+
+def _not_above(tile: Tile, example: Example) -> tuple[int, ...]:
+    return tuple(s for s in tile.sizes if s <= example.tile(tile.name))
+
+
+def _thinned(case: Case, axis: str, example: Example, sizes: list[int]) -> list[int]:
+    tile = min((example.tile(t.name) for t in case.tiles_of(axis)), default=None)
+    edges = boundary_sizes(case, axis, tile)
+    return [n for n in sizes if n in edges or n == example.size(axis)] or sizes[-1:]
+
+
+def kept_edits(case: Case, example: Example) -> tuple[Edit, ...]:
+    """The example's edits, moved inside its sizes: one past the end goes to the last element."""
+    out = set()
+    for edit in example.edits:
+        spec = next(t for t in case.inputs if t.name == edit.tensor)
+        total = math.prod(example.size(a) for a in spec.axes)
+        if total:
+            out.add(replace(edit, index=min(edit.index, total - 1)))
+    return tuple(sorted(out))
+
+
+def plain_layout(example: Example) -> Example:
+    """The same example with contiguous inputs."""
+    return replace(example, layouts=tuple((n, str(Layout.CONTIGUOUS)) for n, _ in example.layouts))
