@@ -1,0 +1,148 @@
+"""The command line. Commands parse, call and exit; what they do is in `tritaudit.commands`.
+
+Nothing heavy is imported here, so that `--help` is quick and works where torch is not installed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from tritaudit import __version__
+from tritaudit.commands import INTERRUPTED, UNABLE, USAGE, Usage
+from tritaudit.commands.options import (
+    BackendChoice,
+    BackendOption,
+    ExitZeroOption,
+    JobsOption,
+    MaxExamplesOption,
+    ReportOption,
+    SeedOption,
+    SelectOption,
+    Targets,
+    TimeoutOption,
+    VerboseOption,
+    parse_jobs,
+)
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    name="tritaudit",
+    help="Finds correctness bugs in Triton kernels that reverse data or take absolute values.",
+    epilog="Exit codes: 0 nothing unexpected, 1 findings, 2 wrong usage, 3 unable to work.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+def _finish(command: Callable[[], int]) -> None:
+    """Run a command and exit with its code; what it cannot do is told in a sentence."""
+    from tritaudit.commands.reports import ReportWriteError
+    from tritaudit.forkserver import BackendError
+    from tritaudit.targets import CatalogueError
+
+    try:
+        code = command()
+    except Usage as error:
+        code = _say(error, USAGE)
+    except (BackendError, CatalogueError, ReportWriteError) as error:
+        code = _say(error, UNABLE)
+    except KeyboardInterrupt:
+        code = _say("interrupted", INTERRUPTED)
+    raise typer.Exit(code)
+
+
+def _say(problem: object, code: int) -> int:
+    from tritaudit.report.wording import line
+
+    for sentence in str(problem).splitlines():
+        typer.echo(f"tritaudit: {line(sentence)}", err=True)
+    return code
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"tritaudit {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _tritaudit(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def run(
+    targets: Targets = None,
+    backend: BackendOption = BackendChoice.AUTO,
+    select: SelectOption = None,
+    seed: SeedOption = 0,
+    max_examples: MaxExamplesOption = None,
+    timeout: TimeoutOption = 60.0,
+    jobs: JobsOption = "auto",
+    report: ReportOption = None,
+    exit_zero: ExitZeroOption = False,
+    verbose: VerboseOption = False,
+) -> None:
+    """Audit kernels: find their bugs, name them and prove the names."""
+    from tritaudit.commands.reports import parse_reports
+    from tritaudit.commands.run import Plan
+    from tritaudit.commands.run import run as run_targets
+
+    plan = Plan(seed, max_examples or 0, timeout, parse_jobs(jobs))
+    _finish(
+        lambda: run_targets(
+            targets or [],
+            backend,
+            select or [],
+            plan,
+            parse_reports(report or []),
+            exit_zero=exit_zero,
+            verbose=verbose,
+        )
+    )
+
+
+@app.command()
+def explain(
+    what: Annotated[
+        str, typer.Argument(metavar="CASE|FAULT|FILE", help="What to explain.", show_default=False)
+    ],
+    repro: Annotated[
+        str | None,
+        typer.Option("--repro", metavar="TOKEN", help="Replay this example.", show_default=False),
+    ] = None,
+    backend: BackendOption = BackendChoice.AUTO,
+    seed: SeedOption = 0,
+    max_examples: MaxExamplesOption = None,
+    timeout: TimeoutOption = 60.0,
+) -> None:
+    """Show in full what is wrong with a case, or what a fault means."""
+    from tritaudit.commands.explain import explain_case, explain_fault
+    from tritaudit.commands.run import Plan
+    from tritaudit.faults import FAULT_IDS
+
+    if what in FAULT_IDS and repro is None:
+        _finish(lambda: explain_fault(what))
+    plan = Plan(seed, max_examples or 0, timeout, repro=repro)
+    _finish(lambda: explain_case(what, backend, plan))
+
+
+@app.command("list")
+def list_(
+    targets: Targets = None,
+    select: SelectOption = None,
+    faults: Annotated[bool, typer.Option("--faults", help="List the faults instead.")] = False,
+) -> None:
+    """List cases with contract, dtypes and expectations, or the faults."""
+    from tritaudit.commands.listing import list_cases, list_faults
+
+    _finish(list_faults if faults else lambda: list_cases(targets or [], select or []))

@@ -1,0 +1,44 @@
+"""`tritaudit list`: the cases of targets, or the faults."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from tritaudit import faults
+from tritaudit.commands import NOTHING_UNEXPECTED
+from tritaudit.commands.options import BackendChoice
+from tritaudit.commands.session import cases_of, open_backend, output, selected
+from tritaudit.report.terminal import render_case_list, render_fault_list
+
+__all__ = ["list_cases", "list_faults"]
+
+
+def list_cases(targets: Sequence[str], patterns: Sequence[str]) -> int:
+    """Print the cases of targets.
+
+    Raises:
+        Usage: a target or a pattern names nothing, or a file does not load.
+        BackendError: torch or triton is missing, so that no file can be loaded.
+    """
+    console = output()
+    with open_backend(BackendChoice.INTERPRETER) as supervisor:
+        listing = cases_of(supervisor, targets)
+    cases = selected(listing.cases, patterns)
+    console.print(
+        render_case_list(cases, console.width if console.is_terminal else None), crop=False
+    )
+    for problem in listing.skipped:
+        console.print(Text(f"{problem.case}  skipped: {problem.message}"), crop=False)
+    return NOTHING_UNEXPECTED
+
+
+def list_faults() -> int:
+    """Print the faults. Needs neither torch nor triton."""
+    console = output()
+    rows = [(i.id, i.severity, i.title) for i in map(faults.info, faults.FAULT_IDS)]
+    console.print(
+        render_fault_list(rows, console.width if console.is_terminal else None), crop=False
+    )
+    return NOTHING_UNEXPECTED

@@ -1,0 +1,109 @@
+"""The options that commands share, with their texts and checks."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+__all__ = [
+    "BackendChoice",
+    "BackendOption",
+    "ExitZeroOption",
+    "JobsOption",
+    "MaxExamplesOption",
+    "ReportOption",
+    "SeedOption",
+    "SelectOption",
+    "Targets",
+    "TimeoutOption",
+    "VerboseOption",
+    "parse_jobs",
+]
+
+
+class BackendChoice(StrEnum):
+    """Where to run: `auto` is the GPU where there is one."""
+
+    AUTO = "auto"
+    INTERPRETER = "interpreter"
+    GPU = "gpu"
+
+
+def parse_jobs(text: str) -> int:
+    """The number of units at a time; 0 for `auto`.
+
+    Raises:
+        typer.BadParameter: it is neither `auto` nor a positive whole number.
+    """
+    if text == "auto":
+        return 0
+    if text.isascii() and text.isdigit() and int(text) > 0:
+        return int(text)
+    raise typer.BadParameter(f"{text!r} is neither auto nor a positive whole number")
+
+
+def _positive(seconds: float) -> float:
+    if not 0 < seconds < 1e9:
+        raise typer.BadParameter(f"{seconds:g} is not a positive number of seconds")
+    return seconds
+
+
+Targets = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[TARGET]...",
+        help="Names or globs of the catalogue (flip/*), files, folders. None: the catalogue.",
+        show_default=False,
+    ),
+]
+BackendOption = Annotated[
+    BackendChoice,
+    typer.Option("--backend", "-b", help="Where kernels run; auto: on the GPU if there is one."),
+]
+SelectOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--select",
+        metavar="GLOB",
+        help="Only cases whose names match; may be repeated.",
+        show_default=False,
+    ),
+]
+SeedOption = Annotated[
+    int, typer.Option("--seed", min=0, help="The same seed gives the same report.")
+]
+MaxExamplesOption = Annotated[
+    int | None,
+    typer.Option(
+        "--max-examples",
+        min=1,
+        help="Examples of a case, at most.",
+        show_default="by backend",
+    ),
+]
+TimeoutOption = Annotated[
+    float,
+    typer.Option("--timeout", metavar="SECONDS", help="Time for a case.", callback=_positive),
+]
+JobsOption = Annotated[
+    str,
+    typer.Option("--jobs", "-j", metavar="N|auto", help="Cases at a time; auto: as many as cores."),
+]
+ReportOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--report",
+        metavar="FORMAT=PATH",
+        help="Write a report, such as json=report.json; may be repeated.",
+        show_default=False,
+    ),
+]
+ExitZeroOption = Annotated[
+    bool,
+    typer.Option("--exit-zero", help="Exit with 0 where there are findings (not for errors)."),
+]
+VerboseOption = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Show the findings that were expected, too.")
+]
