@@ -19,7 +19,7 @@ from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hin
 __all__ = ["Plain", "from_plain", "to_plain"]
 
 #: what JSON can hold.
-Plain = Union[None, bool, int, float, str, Sequence["Plain"], Mapping[str, "Plain"]]
+Plain = None | bool | int | float | str | Sequence["Plain"] | Mapping[str, "Plain"]
 
 T = TypeVar("T")
 

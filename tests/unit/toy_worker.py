@@ -1,5 +1,6 @@
 """Functions that misbehave as a kernel can, for the tests of the processes. No torch here."""
 
+# ruff: noqa: T201
 from __future__ import annotations
 
 import ctypes

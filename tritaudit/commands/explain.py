@@ -17,7 +17,7 @@ from tritaudit.commands.session import cases_of, open_backend, output
 from tritaudit.model import CaseInfo, CaseResult
 from tritaudit.report.explain import print_explanation
 from tritaudit.report.severity import severity_look
-from tritaudit.report.terminal import print_problem, render_result_line
+from tritaudit.report.terminal import print_problem, render_result_line, show
 from tritaudit.targets import builtin_root, shown_path
 from tritaudit.unit import request_for
 
@@ -57,7 +57,7 @@ def explain_case(target: str, backend: BackendChoice, plan: Plan) -> int:
 
 def _explain(console: Console, result: CaseResult, cases: Sequence[CaseInfo]) -> None:
     if not result.findings:
-        console.print(render_result_line(result, console.width), crop=False)
+        show(console, render_result_line(result, console.width))
     print_problem(console, result)
     twin = next((c.twin for c in cases if c.name == result.case and c.twin), "")
     for finding in result.findings:

@@ -10,7 +10,8 @@ from tritaudit import faults
 from tritaudit.commands import NOTHING_UNEXPECTED
 from tritaudit.commands.options import BackendChoice
 from tritaudit.commands.session import cases_of, open_backend, output, selected
-from tritaudit.report.terminal import render_case_list, render_fault_list
+from tritaudit.report.terminal import render_case_list, render_fault_list, show
+from tritaudit.report.wording import line
 
 __all__ = ["list_cases", "list_faults"]
 
@@ -26,11 +27,9 @@ def list_cases(targets: Sequence[str], patterns: Sequence[str]) -> int:
     with open_backend(BackendChoice.INTERPRETER) as supervisor:
         listing = cases_of(supervisor, targets)
     cases = selected(listing.cases, patterns)
-    console.print(
-        render_case_list(cases, console.width if console.is_terminal else None), crop=False
-    )
+    show(console, render_case_list(cases, console.width if console.is_terminal else None))
     for problem in listing.skipped:
-        console.print(Text(f"{problem.case}  skipped: {problem.message}"), crop=False)
+        show(console, Text(line(f"{problem.case}  skipped: {problem.message}"), no_wrap=True))
     return NOTHING_UNEXPECTED
 
 
@@ -38,7 +37,5 @@ def list_faults() -> int:
     """Print the faults. Needs neither torch nor triton."""
     console = output()
     rows = [(i.id, i.severity, i.title) for i in map(faults.info, faults.FAULT_IDS)]
-    console.print(
-        render_fault_list(rows, console.width if console.is_terminal else None), crop=False
-    )
+    show(console, render_fault_list(rows, console.width if console.is_terminal else None))
     return NOTHING_UNEXPECTED

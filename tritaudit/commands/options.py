@@ -44,6 +44,11 @@ def parse_jobs(text: str) -> int:
     raise typer.BadParameter(f"{text!r} is neither auto nor a positive whole number")
 
 
+def _jobs(text: str) -> str:
+    parse_jobs(text)
+    return text
+
+
 def _positive(seconds: float) -> float:
     if not 0 < seconds < 1e9:
         raise typer.BadParameter(f"{seconds:g} is not a positive number of seconds")
@@ -53,7 +58,7 @@ def _positive(seconds: float) -> float:
 Targets = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[TARGET]...",
+        metavar="TARGET",
         help="Names or globs of the catalogue (flip/*), files, folders. None: the catalogue.",
         show_default=False,
     ),
@@ -89,7 +94,13 @@ TimeoutOption = Annotated[
 ]
 JobsOption = Annotated[
     str,
-    typer.Option("--jobs", "-j", metavar="N|auto", help="Cases at a time; auto: as many as cores."),
+    typer.Option(
+        "--jobs",
+        "-j",
+        metavar="N|auto",
+        help="Cases at a time; auto: as many as cores.",
+        callback=_jobs,
+    ),
 ]
 ReportOption = Annotated[
     list[str] | None,

@@ -14,7 +14,13 @@ from tritaudit.commands.options import BackendChoice
 from tritaudit.commands.reports import ReportFile, write_reports
 from tritaudit.commands.session import cases_of, open_backend, output, selected, skipped_results
 from tritaudit.model import CaseInfo, CaseResult, Outcome, Report, UnitFinished
-from tritaudit.report.terminal import LiveProgress, print_finding, print_problem, render_summary
+from tritaudit.report.terminal import (
+    LiveProgress,
+    print_finding,
+    print_problem,
+    render_summary,
+    show,
+)
 from tritaudit.supervisor import Supervisor, default_jobs
 from tritaudit.unit import request_for
 
@@ -120,7 +126,7 @@ def print_report(console: Console, report: Report, *, verbose: bool) -> None:
         for finding in result.findings:
             if verbose or not finding.expected:
                 print_finding(console, finding)
-    console.print(render_summary(report, console.width))
+    show(console, render_summary(report, console.width))
 
 
 def exit_code(report: Report, stopped: str = "", *, exit_zero: bool = False) -> int:

@@ -196,5 +196,6 @@ def coverage_pieces(coverage: Coverage) -> list[str]:
 
 def explain_command(finding: Finding) -> str:
     """The line to paste; quoted for a shell, free of control codes, one line."""
-    words = ["tritaudit", "explain", line(finding.case), "--repro", line(finding.repro)]
+    named = line(finding.target or finding.case)
+    words = ["tritaudit", "explain", named, "--repro", line(finding.repro)]
     return shlex.join(words)
