@@ -163,8 +163,9 @@ def _map(finding: Finding, width: int) -> list[RenderableType]:
     table = mapdraw.render_runs(index_map)
     if table is not None:
         out.append_text(table).append("\n\n")
-    out.append_text(mapdraw.render_map(index_map, width))
-    signs = mapdraw.legend(index_map)
+    drawn = mapdraw.render_map(index_map, width)
+    out.append_text(drawn)
+    signs = mapdraw.legend(index_map, drawn.plain)
     return [out, Text(signs, "dim")] if signs else [out]
 
 

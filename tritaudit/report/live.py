@@ -109,7 +109,12 @@ class LiveProgress:
         running = list(self._running.values())
         examples = self._examples + sum(p.examples for p in running)
         head = Table.grid(padding=(0, 1))
-        bar = ProgressBar(total=max(len(self._names), 1), completed=self._finished, width=24)
+        bar = ProgressBar(
+            total=max(len(self._names), 1),
+            completed=self._finished,
+            width=24,
+            complete_style="cyan",
+        )
         text = Text(f"{self._finished} of {count(len(self._names), 'case')}", "bold")
         text.append(f" · {count(examples, 'example')}", "")
         text.append(f" · {seconds(time.monotonic() - self._begun)}", "dim")

@@ -6,6 +6,7 @@ lane of a padded tile, `?` was never written, `*` is no input element.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -37,8 +38,8 @@ def render_map(index_map: IndexMap, width: int) -> Text:
     return _in_a_row(index_map, axes[0] if axes else 0, width)
 
 
-def legend(index_map: IndexMap) -> str:
-    """What the signs in this map mean; empty where it has none."""
+def legend(index_map: IndexMap, drawn: str) -> str:
+    """What the signs in the drawing of a map mean; empty where it has none."""
     seen = set(index_map.source)
     words = []
     if MASKED in seen:
@@ -48,11 +49,11 @@ def legend(index_map: IndexMap) -> str:
         words.append("? = never written")
     if OTHER in seen:
         words.append("* = not an element of the input")
-    if any(_padding_lanes(n, t) for n, t in zip(index_map.shape, index_map.tiles, strict=False)):
+    if "·" in drawn:
         words.append("· = a masked lane, beyond the end")
     if wrong_positions(index_map):
         words.append(f"{tape.MARK} = wrong")
-    if any(index_map.tiles):
+    if "│" in drawn:
         words.append("│ = tile border")
     return ", ".join(words)
 
@@ -103,8 +104,10 @@ def sign(flat: int, index_map: IndexMap, axes: Sequence[int]) -> str:
     """A source as a cell shows it: the coordinates along the drawn axes, `pad`, `?` or `*`."""
     if flat < 0:
         return _SIGNS[flat]
+    if not index_map.shape or flat >= math.prod(index_map.shape):
+        return str(flat)  # the input has another shape than the output
     there = coordinates(flat, index_map.shape)
-    return ",".join(str(there[k]) for k in axes) or "0"
+    return ",".join(str(there[k]) for k in axes)
 
 
 # --------------------------------------------------------------------------- one axis
@@ -231,7 +234,7 @@ def _output_label(index_map: IndexMap, axis: int) -> str:
 
 def _along(flat: int, index_map: IndexMap, axis: int, fixed: Sequence[int]) -> str:
     """The coordinate along an axis; all coordinates where another one differs from `fixed`."""
-    if flat < 0 or not index_map.shape:
+    if not index_map.shape or flat < 0 or flat >= math.prod(index_map.shape):
         return sign(flat, index_map, [axis])
     there = coordinates(flat, index_map.shape)
     if all(there[k] == fixed[k] for k in range(len(there)) if k != axis):

@@ -99,9 +99,11 @@ def _flow(pieces: tuple[list[_Piece], list[_Piece]], room: int) -> list[Text]:
             continue
         rows = [Text(row, style) for row in wrapped(text, room)]
         lines = [*lines, *rows] if used else rows or lines
-    for text, style in may:
+    for number, (text, style) in enumerate(may):
         used = cell_len(lines[-1].plain)
         glue = " · " if used else ""
         if used + len(glue) + cell_len(text) <= room:
             lines[-1].append(glue, "dim").append(text, style)
+        elif not number:
+            break  # the rest says little without the number of examples
     return lines

@@ -94,7 +94,7 @@ def draw(
     """
     cell = cell_width(columns)
     head = max(map(cell_len, labels)) + 1
-    rows = cut(columns, max(width - head - 2 * goes_on, cell + 3), cell)
+    rows = cut(columns, max(width - head - 2, cell + 3), cell)
     out = Text(no_wrap=True, overflow="ignore")
     hidden: list[Column] = []
     if most and len(rows) > most:
@@ -105,10 +105,18 @@ def draw(
             out.append("\n")
             if hidden and number == len(rows) - 1:
                 out.append(_left_out(hidden), FAINT)
-        last = goes_on and number == len(rows) - 1
-        _draw_row(out, labels, row, cell, head, compared % len(labels), "…" if last else "")
+        after = rows[number + 1][0] if number + 1 < len(rows) else None
+        end = _after(row[-1], after, goes_on)
+        _draw_row(out, labels, row, cell, head, compared % len(labels), end)
     out.rstrip()
     return out
+
+
+def _after(last: Column, following: Column | None, goes_on: bool) -> str:
+    """The end of a row: `│` where a tile ends there too, `…` where elements are left out."""
+    if following is None:
+        return "…" if goes_on else ""
+    return "│" if following.tile != last.tile and not following.gap else ""
 
 
 def _left_out(hidden: Sequence[Column]) -> str:

@@ -168,7 +168,7 @@ def proof_text(proof: Proof, rivals: bool = True) -> Text:
         )
         noun = "wrong element" if proof.elements == 1 else "wrong elements"
         text.append(share, "bold yellow" if proof.partial else "bold green")
-        text.append(f": predicts {what} {noun} bit for bit")
+        text.append(f": this predicts {what} {noun} bit for bit")
         if proof.probes:
             text.append(f", and {count(proof.probes, 'further example')}")
         text.append(".")
