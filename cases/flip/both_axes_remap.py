@@ -1,0 +1,42 @@
+"""Rotate a matrix by 180 degrees in tiles with both addresses mirrored.
+
+Claims A25, A26 and A38: element (r, c) of the result comes from (H - 1 - r, W - 1 - c). One kernel
+does both axes, on every version, for every size, and whatever the strides of the input.
+"""
+
+import torch
+import triton
+import triton.language as tl
+
+from tritaudit import BOOL, FLOATS, FP8, INTS, Case, Flip, Tensor, Tile
+
+
+@triton.jit
+def rotate_kernel(x_ptr, out_ptr, H, W, stride_h, stride_w, BH: tl.constexpr, BW: tl.constexpr):
+    rows = tl.program_id(0) * BH + tl.arange(0, BH)
+    cols = tl.program_id(1) * BW + tl.arange(0, BW)
+    mask = (rows[:, None] < H) & (cols[None, :] < W)
+    src = (H - 1 - rows[:, None]) * stride_h + (W - 1 - cols[None, :]) * stride_w
+    x = tl.load(x_ptr + src, mask=mask)
+    tl.store(out_ptr + rows[:, None] * W + cols[None, :], x, mask=mask)
+
+
+def run(x: torch.Tensor, out: torch.Tensor, *, BH: int, BW: int) -> None:
+    H, W = x.shape
+    grid = (triton.cdiv(H, BH), triton.cdiv(W, BW))
+    rotate_kernel[grid](x, out, H, W, x.stride(0), x.stride(1), BH=BH, BW=BW)
+
+
+case = Case(
+    run=run,
+    contract=Flip("H", "W"),
+    inputs=[
+        Tensor(
+            "x",
+            "H W",
+            dtypes=FLOATS + INTS + FP8 + BOOL,
+            layouts=("contiguous", "strided", "transposed"),
+        ),
+    ],
+    tiles=[Tile("BH", axis="H", sizes=(4, 16)), Tile("BW", axis="W", sizes=(8, 32))],
+)

@@ -1,0 +1,46 @@
+"""Turn an image upside down by transposing each tile, flipping its last axis and transposing back.
+
+Claim A37: this is the way to flip the first axis of a tile where Triton allows only the last one,
+before 3.4. It is right on every version. It is no gain from 3.4 on: the same instructions come out
+as for `tl.flip(x, 0)`. The band of rows is loaded from the mirrored place, so that the bands change
+places as well and any padding falls outside the image.
+"""
+
+import torch
+import triton
+import triton.language as tl
+
+from tritaudit import FLOATS, INTS, Case, Flip, Known, Tensor, Tile
+
+
+@triton.jit
+def upside_down_kernel(x_ptr, out_ptr, H, W, BH: tl.constexpr, BW: tl.constexpr):
+    dst = tl.program_id(0) * BH + tl.arange(0, BH)
+    src = H - (tl.program_id(0) + 1) * BH + tl.arange(0, BH)
+    cols = tl.program_id(1) * BW + tl.arange(0, BW)
+    inside = cols[None, :] < W
+    x = tl.load(
+        x_ptr + src[:, None] * W + cols[None, :], mask=inside & (src[:, None] >= 0), other=0
+    )
+    y = tl.trans(tl.flip(tl.trans(x), 1))
+    tl.store(out_ptr + dst[:, None] * W + cols[None, :], y, mask=inside & (dst[:, None] < H))
+
+
+def run(x: torch.Tensor, out: torch.Tensor, *, BH: int, BW: int) -> None:
+    H, W = x.shape
+    grid = (triton.cdiv(H, BH), triton.cdiv(W, BW))
+    upside_down_kernel[grid](x, out, H, W, BH=BH, BW=BW)
+
+
+case = Case(
+    run=run,
+    contract=Flip("H"),
+    inputs=[Tensor("x", "H W", dtypes=FLOATS + INTS)],
+    tiles=[Tile("BH", axis="H", sizes=(4, 8)), Tile("BW", axis="W", sizes=(2, 4))],
+    axes={"H": (1, 32), "W": (1, 9)},
+    # Before 3.3 the flip itself is a multiplication by 0 and 1 and a sum (claim A4).
+    expect=(
+        Known("nan-contamination", triton="<3.3"),
+        Known("signed-zero-lost", triton="<3.3"),
+    ),
+)

@@ -1,0 +1,48 @@
+"""Compute the Huber loss of each element, in float32.
+
+Claims B37 and B38: quadratic up to delta, linear beyond it, where value and slope meet. Half
+precision inputs are converted first, so that neither the square nor delta * |d| overflows inside,
+and the result is rounded once at the store. float64 is left out: a Python float such as delta
+reaches a kernel as float32.
+
+The tolerance covers four roundings: difference, square or distance, product and store. (The store
+to bfloat16 is rounded on a GPU; the interpreter truncates it.) Every delta is at least 1: a smaller
+one makes the product finite where |d| itself overflows float32.
+"""
+
+import torch
+import triton
+import triton.language as tl
+
+from tritaudit import Case, Reference, Scalar, Tensor, Tile
+
+
+@triton.jit
+def huber_kernel(x_ptr, y_ptr, out_ptr, n, delta, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < n
+    x = tl.load(x_ptr + offs, mask=mask).to(tl.float32)
+    y = tl.load(y_ptr + offs, mask=mask).to(tl.float32)
+    d = tl.abs(x - y)
+    loss = tl.where(d <= delta, 0.5 * d * d, delta * (d - 0.5 * delta))
+    tl.store(out_ptr + offs, loss, mask=mask)
+
+
+def huber(x: torch.Tensor, y: torch.Tensor, delta: float) -> torch.Tensor:
+    return torch.nn.functional.huber_loss(x, y, reduction="none", delta=delta)
+
+
+def run(x: torch.Tensor, y: torch.Tensor, out: torch.Tensor, *, delta: float, BLOCK: int) -> None:
+    n = x.numel()
+    huber_kernel[(triton.cdiv(n, BLOCK),)](x, y, out, n, delta, BLOCK=BLOCK)
+
+
+DTYPES = ("float16", "bfloat16", "float32")
+
+case = Case(
+    run=run,
+    contract=Reference(huber, tolerance=4),
+    inputs=[Tensor("x", "N", dtypes=DTYPES), Tensor("y", "N", dtypes=DTYPES)],
+    tiles=[Tile("BLOCK", axis="N", sizes=(16, 64, 128))],
+    scalars=[Scalar("delta", values=(1.0, 1.5, 4.0))],
+)
