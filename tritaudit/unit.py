@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tritaudit.faults import SEVERITIES
-from tritaudit.forkserver import BackendError, Call, Died, Ended, Overdue, Raised, Returned
+from tritaudit.forkserver import Call, Died, Ended, Overdue, Raised, Returned
 from tritaudit.model import (
     CaseInfo,
     CaseResult,
@@ -25,7 +25,8 @@ from tritaudit.model import (
     Progress,
     UnitRequest,
 )
-from tritaudit.plain import from_plain, to_plain
+from tritaudit.plain import Plain, from_plain, to_plain
+from tritaudit.repro import decode
 from tritaudit.targets import shown_path
 from tritaudit.verdict import conclude
 
@@ -159,10 +160,7 @@ class Unit:
             self._shrinking = True
             ended, token = yield from self._shrink(ended, token)
             self._shrinking = False
-        told = yield Call("example", token, SHORT)
-        if not isinstance(told, Returned):
-            raise BackendError(f"no example can be read from the token {token!r}")
-        example = from_plain(Example, told.value)
+        example = decode(token)
         location = ended.location(self.info.path)
         finding = self._finding(ended, token, example, location)
         key = (finding.fault, finding.summary, location.line if location else 0)
@@ -175,8 +173,7 @@ class Unit:
     def _shrink(self, died: Died, token: str) -> Generator[Call, Ended, tuple[Died, str]]:
         """The smallest of the examples tried that kills the process in the same way."""
         for _ in range(ROUNDS):
-            question = {"path": self.info.path, "variable": self.info.variable, "token": token}
-            told = yield Call("smaller", {**question, "root": self.request.root}, SHORT)
+            told = yield Call("smaller", self._question(token), SHORT)
             if not isinstance(told, Returned):
                 break
             for smaller in from_plain(tuple[str, ...], told.value)[:TRIES]:
@@ -188,6 +185,15 @@ class Unit:
             else:
                 break
         return died, token
+
+    def _question(self, token: str) -> dict[str, Plain]:
+        request = self.request
+        return {
+            "path": request.path,
+            "variable": request.variable,
+            "root": request.root,
+            "token": token,
+        }
 
     def _finding(
         self, ended: Died | Overdue, token: str, example: Example, location: Location | None

@@ -85,17 +85,10 @@ def _audit(data: Any, link: Link) -> Plain:
 
 
 def _smaller(data: Any, link: Link) -> Plain:
-    """Tokens of examples smaller than one. Data: path, variable, token."""
+    """Tokens of examples smaller than one. Data: path, variable, root, token."""
     from tritaudit.search import smaller_examples
 
-    return to_plain(smaller_examples(data["path"], data["variable"], data["token"]))
-
-
-def _example(data: Any, link: Link) -> Plain:
-    """The example that a repro token describes."""
-    from tritaudit.repro import decode
-
-    return to_plain(decode(data))
+    return to_plain(smaller_examples(**data))
 
 
 def _environment(data: Any, link: Link) -> Plain:
@@ -141,7 +134,6 @@ FUNCTIONS: dict[str, Function] = {
     "list": _list,
     "audit": _audit,
     "smaller": _smaller,
-    "example": _example,
     "environment": _environment,
 }
 

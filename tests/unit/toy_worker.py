@@ -22,11 +22,20 @@ from tritaudit.model import (
     UnitRequest,
 )
 from tritaudit.plain import Plain, from_plain, to_plain
+from tritaudit.repro import decode, encode
 from tritaudit.worker import Link
 
 
 def segfault() -> None:
     ctypes.string_at(0)
+
+
+def token_of(size: int) -> str:
+    return encode(Example(sizes=(("N", size),), dtypes=(("x", "float32"),)), "interpreter")
+
+
+def size_of(token: str) -> int:
+    return decode(token).size("N")
 
 
 def finding(request: UnitRequest, fault: str) -> Finding:
@@ -39,7 +48,7 @@ def finding(request: UnitRequest, fault: str) -> Finding:
         backend=request.backend,
         dtype="float32",
         example=example,
-        repro="1",
+        repro=token_of(1),
         summary=fault,
     )
 
@@ -47,20 +56,20 @@ def finding(request: UnitRequest, fault: str) -> Finding:
 def audit(data: Any, link: Link) -> Plain:
     """Sizes 1, 2, 3, ... of a case that is named after what it does, from `limit` on.
 
-    A token is a size. An avoided size is skipped, and so is every larger one.
+    An avoided size is skipped, and so is every larger one.
     """
     request = from_plain(UnitRequest, data)
     what, _, limit = request.case.partition("-")
     first_bad = int(limit or 1)
-    sizes = range(40, 0, -3) if request.repro is None else [int(request.repro)]
-    tallest = min((int(token) for token in request.avoid), default=1000)
+    sizes = range(40, 0, -3) if request.repro is None else [size_of(request.repro)]
+    tallest = min((size_of(token) for token in request.avoid), default=1000)
     done = 0
     for size in sizes:
         if size >= tallest:
             continue
         done += 1
         link.emit(Progress(request.case, request.backend, done, "sweep", f"N={size}"))
-        link.inflight.write(str(size))
+        link.inflight.write(token_of(size))
         if size >= first_bad:
             misbehave(what)
         link.inflight.clear()
@@ -90,12 +99,8 @@ def misbehave(what: str) -> None:
 
 
 def smaller(data: Any, link: Link) -> Plain:
-    size = int(data["token"])
-    return [str(n) for n in dict.fromkeys((size // 2, size - 1)) if n >= 1]
-
-
-def example(data: Any, link: Link) -> Plain:
-    return to_plain(Example(sizes=(("N", int(data)),), dtypes=(("x", "float32"),)))
+    size = size_of(data["token"])
+    return [token_of(n) for n in dict.fromkeys((size // 2, size - 1)) if n >= 1]
 
 
 def environment(data: Any, link: Link) -> Plain:
@@ -141,7 +146,6 @@ def talk(data: Any, link: Link) -> Plain:
 FUNCTIONS = {
     "audit": audit,
     "smaller": smaller,
-    "example": example,
     "environment": environment,
     "hang_before": hang_before,
     "die_before": die_before,

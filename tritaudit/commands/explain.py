@@ -18,7 +18,8 @@ from tritaudit.model import CaseInfo, CaseResult
 from tritaudit.report.explain import print_explanation
 from tritaudit.report.severity import severity_look
 from tritaudit.report.terminal import print_problem, render_result_line, show
-from tritaudit.targets import builtin_root, shown_path
+from tritaudit.repro import VERSION, ReproError, backend_of, decode
+from tritaudit.targets import builtin_root, nearest, resolve, shown_path
 from tritaudit.unit import request_for
 
 __all__ = ["explain_case", "explain_fault"]
@@ -42,10 +43,13 @@ def explain_case(target: str, backend: BackendChoice, plan: Plan) -> int:
         BackendError: the backend does not start.
     """
     console = output()
+    if plan.repro is not None:
+        backend = _backend_of(plan.repro, backend)
+    _not_a_name(target)
     with open_backend(backend) as supervisor:
         cases = cases_of(supervisor, [target]).cases
-        if plan.repro is not None and len(cases) != 1:
-            raise Usage(f"--repro needs one case; {target!r} names {len(cases)}")
+        if plan.repro is not None:
+            _check_token(plan.repro, target, cases)
         report = audit(supervisor, cases, plan, console if len(cases) > 1 else None)
     for result in report.results:
         _explain(console, result, cases)
@@ -53,6 +57,40 @@ def explain_case(target: str, backend: BackendChoice, plan: Plan) -> int:
     if code == NOTHING_UNEXPECTED and any(r.findings for r in report.results):
         return FINDINGS
     return code
+
+
+def _backend_of(token: str, choice: BackendChoice) -> BackendChoice:
+    """The backend that a token names, unless another one was chosen."""
+    try:
+        decode(token)
+        named = backend_of(token)
+    except ReproError as error:
+        raise Usage(str(error)) from error
+    return BackendChoice(named) if choice is BackendChoice.AUTO else choice
+
+
+def _not_a_name(what: str) -> None:
+    """Refuse what is neither a case nor a fault, but near to a fault, or a token without a case."""
+    if what.startswith(f"{VERSION}/"):
+        raise Usage("a repro token needs its case: tritaudit explain CASE --repro TOKEN")
+    near = nearest(what, faults.FAULT_IDS)
+    if near and resolve([what])[1]:
+        raise Usage(f"no case and no fault is named {what!r}{near}")
+
+
+def _check_token(token: str, target: str, cases: Sequence[CaseInfo]) -> None:
+    if len(cases) != 1:
+        names = ", ".join(case.target for case in cases)
+        raise Usage(f"--repro needs one case; {target!r} names {len(cases)}: {names}")
+    example, case = decode(token), cases[0]
+    for what, given, has in (
+        ("axes", example.sizes, [axis for axis, _, _ in case.axes]),
+        ("tiles", example.tiles, [tile for tile, _ in case.tiles]),
+    ):
+        named = [name for name, _ in given]
+        if sorted(named) != sorted(has):
+            told, wanted = ", ".join(named) or "none", ", ".join(has) or "none"
+            raise Usage(f"the repro token names the {what} {told}; {case.name} has {wanted}")
 
 
 def _explain(console: Console, result: CaseResult, cases: Sequence[CaseInfo]) -> None:
