@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from hypothesis import strategies as st
 
@@ -20,14 +20,6 @@ from tritaudit.model import Case, Edit, Example, Fill, FillKind, Layout, Tile
 
 #: widest dtype of which every bit pattern is run without being asked.
 EXHAUSTIVE_BITS = 16
-
-
-@dataclass(frozen=True, slots=True)
-class Effort:
-    """How hard to look: how many examples, and how large one may be (elements of an input)."""
-
-    examples: int
-    elements: int
 
 
 # --------------------------------------------------------------------------- sizes
@@ -386,3 +378,9 @@ def kept_edits(case: Case, example: Example) -> tuple[Edit, ...]:
 def plain_layout(example: Example) -> Example:
     """The same example with contiguous inputs."""
     return replace(example, layouts=tuple((n, str(Layout.CONTIGUOUS)) for n, _ in example.layouts))
+
+
+def first_scalars(case: Case) -> Callable[[Example], Example]:
+    """The same example with the first value of every scalar."""
+    first = tuple((s.name, s.choices()[0]) for s in case.scalars)
+    return lambda example: replace(example, scalars=first)

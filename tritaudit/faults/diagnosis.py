@@ -22,7 +22,7 @@ import torch
 from tritaudit.faults import FAULT_IDS
 from tritaudit.faults.motions import several_axes
 from tritaudit.faults.protocol import Candidate, Claim, Direct, Fault
-from tritaudit.trial import Trial, disagrees
+from tritaudit.trial import Trial
 
 MISMATCH = "value-mismatch"
 
@@ -108,17 +108,15 @@ def _candidates(trial: Trial, remembered: Sequence[Candidate]) -> Iterator[Candi
             yield found
 
 
-def _faults_of(claim: Claim, trial: Trial, skip: torch.Tensor) -> tuple[str, ...]:
+def _visible_faults(claim: Claim, skip: torch.Tensor) -> tuple[str, ...]:
     """The faults of a claim that can be seen in what is left of the output.
 
-    A masked lane that reaches only positions which were never written has leaked nowhere.
+    A masked lane that reaches only positions which were never written has leaked nowhere: the
+    fault is that they were not written.
     """
-    if "padding-leak" not in claim.faults or not bool(skip.any()):
+    if claim.masked is None or not bool(skip.any()) or bool((claim.masked & ~skip).any()):
         return claim.faults
-    visible = disagrees(claim.predicted.value, trial.expected) & ~skip
-    if bool(visible.any()) and len(claim.faults) > 1:
-        return claim.faults
-    return claim.faults
+    return tuple(f for f in claim.faults if f != "padding-leak")
 
 
 def diagnose(
@@ -148,11 +146,12 @@ def diagnose(
             if bool(hit.any()):
                 partial.append((found, claim))
             continue
-        result.explanations.append(Explanation((found,), claim.faults, int(hit.sum())))
+        faults = _visible_faults(claim, skip)
+        result.explanations.append(Explanation((found,), faults, int(hit.sum())))
         if not exhaustive and found in remembered:
             break
     if not result.explanations:
-        _combine(trial, rest, skip, partial, result)
+        _combine(trial, rest, partial, result)
     if not result.explanations or result.left:
         _several(trial, rest, skip, result)
     result.explanations.sort(key=lambda e: e.rank)
@@ -162,12 +161,10 @@ def diagnose(
 def _combine(
     trial: Trial,
     rest: torch.Tensor,
-    skip: torch.Tensor,
     partial: list[tuple[Candidate, Claim]],
     result: Diagnosis,
 ) -> None:
     """Put candidates together that each predict a class of the remaining elements."""
-    del skip
     picked: list[Candidate] = []
     faults: set[str] = set()
     left = rest.clone()

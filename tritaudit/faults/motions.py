@@ -2,10 +2,10 @@
 
 A motion says, for every axis, where its elements come from: an axis keeps its order, is reversed,
 is reversed tile by tile, has its tiles exchanged, ... Each way is a vector of source positions
-along that axis, MASKED where a masked lane's value comes out. A tile is given by a rule, not a number
-("the constexpr BLOCK", "the next power of two"), so that the same motion can be tested at other
-sizes. Which faults a motion shows follows from the sizes: a kernel that reverses each padded tile
-leaks padding at N = 1 and is block-local at N = 2 * BLOCK.
+along that axis, MASKED where a masked lane's value comes out. A tile is given by a rule, not a
+number ("the constexpr BLOCK", "the next power of two"), so that the same motion can be tested at
+other sizes. Which faults a motion shows follows from the sizes: a kernel that reverses each padded
+tile leaks padding at N = 1 and is block-local at N = 2 * BLOCK.
 """
 
 from __future__ import annotations
@@ -172,12 +172,15 @@ def candidate(motion: Motion, names: tuple[str, ...], fault: str) -> Candidate:
 
     def predict(trial: Trial) -> Claim | None:
         faults: set[str] = set()
+        masks: list[torch.Tensor] = []
 
         def faulty(x: torch.Tensor, dims: tuple[int, ...]) -> torch.Tensor:
             if not motion.flat and x.dim() != len(motion.ways):
                 raise ValueError("another rank")
             faults.update(motion.faults(trial, tuple(x.shape), dims))
-            return motion.move(trial, x)[0]
+            moved, masked = motion.move(trial, x)
+            masks.append(masked)
+            return moved
 
         predicted = evaluate(trial, Operations(flip=faulty))
         if predicted is None or predicted.value.shape != trial.wrong.shape:
@@ -185,7 +188,8 @@ def candidate(motion: Motion, names: tuple[str, ...], fault: str) -> Candidate:
         if predicted.ulps is None:
             predicted.any_nan = False
         predicted.impossible = predicted.undecided = None
-        return Claim(predicted, None, tuple(sorted(faults)))
+        masked = masks[0] if contract_of(trial).moves_only and len(masks) == 1 else None
+        return Claim(predicted, None, tuple(sorted(faults)), masked)
 
     parameters: list[tuple[str, str]] = []
     for name, way in zip(("flat",) if motion.flat else names, motion.ways, strict=True):
@@ -246,7 +250,7 @@ def asked(trial: Trial) -> Asked | None:
         return x
 
     evaluate(trial, Operations(flip=watching))
-    return next(iter(seen), None)
+    return seen[0] if len(seen) > 0 else None
 
 
 def tile_rules(trial: Trial, axis: str, extent: int) -> Iterator[TileRule]:

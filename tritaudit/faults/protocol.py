@@ -25,11 +25,13 @@ class Claim:
         predicted: the predicted output.
         where: the elements that the prediction is about; None: all of them.
         faults: the faults that are at work in this trial if the prediction is true.
+        masked: the elements that a masked lane's value is predicted for, where that is known.
     """
 
     predicted: Expected
     where: torch.Tensor | None
     faults: tuple[str, ...]
+    masked: torch.Tensor | None = None
 
     def about(self, trial: Trial) -> torch.Tensor:
         """The mask of the elements that the prediction is about."""

@@ -105,8 +105,8 @@ def draw(
             out.append("\n")
             if hidden and number == len(rows) - 1:
                 out.append(_left_out(hidden), FAINT)
-        after = rows[number + 1][0] if number + 1 < len(rows) else None
-        end = _after(row[-1], after, goes_on)
+        following = hidden if hidden and number == len(rows) - 2 else [*rows, []][number + 1]
+        end = _after(row[-1], following[0] if following else None, goes_on)
         _draw_row(out, labels, row, cell, head, compared % len(labels), end)
     out.rstrip()
     return out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Sequence
 
 from rich import box
@@ -31,6 +32,7 @@ from tritaudit.report.wording import (
 
 __all__ = [
     "LiveProgress",
+    "plain",
     "print_finding",
     "print_problem",
     "render_case_list",
@@ -55,6 +57,15 @@ def show(console: Console, drawn: RenderableType) -> None:
     `console.print(text)` would join a Text with others and forget that it must not be wrapped.
     """
     console.print(Group(drawn), crop=False)
+
+
+def plain(drawn: RenderableType, width: int = 100) -> str:
+    """What `show` would print, without colour: for formats that hold plain text."""
+    console = Console(file=io.StringIO(), width=width, color_system=None, force_terminal=False)
+    show(console, drawn)
+    assert isinstance(console.file, io.StringIO)
+    rows = console.file.getvalue().splitlines()
+    return "\n".join(row.rstrip() for row in rows).rstrip("\n")
 
 
 # --------------------------------------------------------------------------- findings

@@ -36,8 +36,8 @@ _JOINER = "\u200d"  # holds emoji together; every other format character only hi
 
 def _visible(character: str) -> str:
     category = unicodedata.category(character)
-    if category == "Cs":
-        return "\ufffd"
+    if category == "Cs" or ord(character) & 0xFFFE == 0xFFFE:
+        return "\ufffd"  # surrogates and non-characters, which neither UTF-8 nor XML takes
     if category in ("Zl", "Zp"):
         return " "
     if category in ("Cc", "Cf") and character != _JOINER:

@@ -1,0 +1,401 @@
+"""What a finding shows of a trial: elements side by side, the index map, the place in the source.
+
+From live tensors to plain data; nothing here launches or judges.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import math
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from tritaudit import generate
+from tritaudit.contracts import AnyContract
+from tritaudit.dtypes import dtype_of, value_text
+from tritaudit.faults import info
+from tritaudit.faults.diagnosis import Diagnosis
+from tritaudit.model import (
+    MASKED,
+    OTHER,
+    UNWRITTEN,
+    Case,
+    Cell,
+    Example,
+    Excerpt,
+    Fill,
+    FillKind,
+    IndexMap,
+    Location,
+)
+from tritaudit.targets import shown_path
+from tritaudit.tensors import bits_of, flip_bits, unsigned_bits
+from tritaudit.trial import Trial
+
+#: outputs of at most this many elements are shown whole.
+WHOLE = 64
+#: elements of an excerpt of a larger output.
+WINDOW = 40
+#: largest output whose index map is recovered.
+MAP_ELEMENTS = 4096
+
+
+# --------------------------------------------------------------------------- ordinary tests
+
+
+def plain_verdict(trial: Trial) -> bool | None:
+    """Whether torch.testing.assert_close against plain torch passes; None where torch has none."""
+    if not trial.comparable:
+        return None
+    contract: AnyContract = trial.case.contract  # type: ignore[assignment]
+    try:
+        reference = contract.plain(trial.case, trial.example, trial.inputs)
+        torch.testing.assert_close(trial.got, reference)
+    except AssertionError:
+        return False
+    except (RuntimeError, NotImplementedError, TypeError, ValueError):
+        return None
+    return True
+
+
+# --------------------------------------------------------------------------- elements
+
+
+def tiles_of_output(case: Case, example: Example) -> tuple[int, ...]:
+    """For each output axis the tile that cuts it, 0 where none does."""
+    out = []
+    for axis in case.out_axes():
+        cuts = [example.tile(t.name) for t in case.tiles_of(axis)]
+        out.append(min(cuts, default=0))
+    return tuple(out)
+
+
+def _window(wrong: Sequence[int], total: int) -> list[int]:
+    """Flat positions to show: all, or those around the first wrong one and some further ones."""
+    if total <= WHOLE:
+        return list(range(total))
+    first = wrong[0] if wrong else 0
+    low = max(0, min(first - 6, total - WINDOW))
+    shown = set(range(low, min(total, low + WINDOW)))
+    shown.update([i for i in wrong if i not in shown][:4])
+    shown.add(total - 1)
+    return sorted(shown)
+
+
+def excerpt(trial: Trial) -> Excerpt | None:
+    """Input, expected and seen elements around the first wrong one; None without an output."""
+    if not trial.comparable:
+        return None
+    got, right = trial.got, trial.expected.value
+    shape = tuple(got.shape)
+    flags = trial.wrong.reshape(-1).tolist()
+    wrong = [i for i, bad in enumerate(flags) if bad]
+    inputs = [trial.inputs[t.name] for t in trial.case.inputs]
+    matching = [x for x in inputs if tuple(x.shape) == shape]
+    picks = _window(wrong, len(flags))
+    at = torch.tensor(picks, dtype=torch.int64, device=got.device)
+
+    def taken(x: torch.Tensor) -> list[int]:
+        return unsigned_bits(x.contiguous().reshape(-1)[at] if x.numel() else x)
+
+    got_bits, right_bits = taken(got), taken(right)
+    columns = [taken(x) for x in matching]
+    in_dtype = trial.example.dtype()
+    out_dtype = str(got.dtype).removeprefix("torch.")
+    names = [str(x.dtype).removeprefix("torch.") for x in matching]
+    cells = []
+    for k, flat in enumerate(picks):
+        texts = [value_text(n, c[k]) for n, c in zip(names, columns, strict=True)]
+        cells.append(
+            Cell(
+                index=_unravel(flat, shape),
+                input=", ".join(texts),
+                expected=_expected_text(trial, flat, out_dtype, right_bits[k]),
+                got=value_text(out_dtype, got_bits[k]),
+                wrong=flags[flat],
+                input_bits=columns[0][k] if columns else None,
+                expected_bits=right_bits[k],
+                got_bits=got_bits[k],
+            )
+        )
+    return Excerpt(
+        axes=trial.case.out_axes(),
+        shape=shape,
+        in_dtype=in_dtype,
+        out_dtype=out_dtype,
+        tiles=tiles_of_output(trial.case, trial.example),
+        cells=tuple(cells),
+        wrong=len(wrong),
+        total=len(flags),
+    )
+
+
+def _expected_text(trial: Trial, flat: int, dtype: str, bits: int) -> str:
+    """The expected value; where the dtype cannot hold it, the number and a remark."""
+    impossible = trial.expected.impossible
+    if impossible is None or not bool(impossible.reshape(-1)[flat]):
+        return value_text(dtype, bits)
+    if trial.expected.wide is not None:
+        number = int(trial.expected.wide.reshape(-1)[flat].item())
+    else:
+        number = abs(int(trial.source.reshape(-1)[flat].to(torch.int64).item()))
+    return f"{number} (no {dtype})"
+
+
+def _unravel(flat: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+    out = []
+    for n in reversed(shape):
+        out.append(flat % n)
+        flat //= n
+    return tuple(reversed(out))
+
+
+# --------------------------------------------------------------------------- the index map
+
+
+def map_examples(trial: Trial) -> list[Example]:
+    """The examples whose outputs tell where each element came from; empty where that is no use.
+
+    Every element carries its index, in as many digit planes as the dtype needs, and a last example
+    of random bits checks that the moves do not depend on the values.
+    """
+    case, example = trial.case, trial.example
+    contract: AnyContract = case.contract  # type: ignore[assignment]
+    if not contract.moves_only or not trial.comparable or trial.source.shape != trial.wrong.shape:
+        return []
+    total = trial.wrong.numel()
+    if not 1 < total <= MAP_ELEMENTS or any(x == "expanded" for _, x in example.layouts):
+        return []
+    kinds = example.dtypes if dtype_of(example.dtype()).tags >= 8 else generate.main_dtypes(case)
+    base = dtype_of(kinds[0][1]).tags
+    if base < 8:
+        return []
+    planes = 1
+    while base**planes < total:
+        planes += 1
+    plain = replace(example, dtypes=kinds, edits=())
+    fills = [Fill(FillKind.INDEX, k) for k in range(planes)]
+    return [replace(plain, fill=fill) for fill in (*fills, Fill(FillKind.RANDOM, 5))]
+
+
+def index_map(trials: Sequence[Trial]) -> IndexMap | None:
+    """The index map from the trials of `map_examples`; None if the moves depend on the values."""
+    if not trials or not all(t.comparable for t in trials):
+        return None
+    first, check = trials[0], trials[-1]
+    d = dtype_of(first.got.dtype)
+    source = torch.zeros(first.wrong.numel(), dtype=torch.int64)
+    tagged = torch.ones_like(source, dtype=torch.bool)
+    for k, trial in enumerate(trials[:-1]):
+        number = trial.got.to(torch.float64) if d.is_float else trial.got.to(torch.int64)
+        digit = number.reshape(-1).cpu()
+        whole = (digit >= 1) & (digit <= d.tags) & (digit == digit.to(torch.int64))
+        tagged &= whole
+        source += (torch.where(whole, digit, 1).to(torch.int64) - 1) * d.tags**k
+    tagged &= source < source.numel()
+    source = torch.where(tagged, source, OTHER)
+    # A tag that came out by chance does not survive other values.
+    moved = bits_of(check.source.reshape(-1).cpu())[source.clamp(min=0)]
+    holds = bits_of(check.got.reshape(-1).cpu()) == moved
+    source = torch.where(tagged & ~holds, OTHER, source)
+    unwritten = torch.zeros_like(tagged)
+    if first.unwritten is not None:
+        unwritten = first.unwritten.reshape(-1).cpu()
+    leaked = _leaked(first, source, unwritten)
+    source = torch.where((source == OTHER) & leaked[0], MASKED, source)
+    source = torch.where(unwritten, UNWRITTEN, source)
+    if bool((source == OTHER).sum() * 2 > source.numel()):
+        return None
+    places = torch.arange(source.numel()).reshape(first.wrong.shape)
+    contract: Any = first.case.contract
+    right = flip_bits(places, contract.dims(first.case)).reshape(-1)
+    return IndexMap(
+        axes=first.case.out_axes(),
+        shape=tuple(first.wrong.shape),
+        tiles=tiles_of_output(first.case, first.example),
+        source=tuple(source.tolist()),
+        expected=tuple(right.tolist()),
+        leaked=leaked[1],
+        launches=len(trials),
+    )
+
+
+def _leaked(
+    trial: Trial, source: torch.Tensor, unwritten: torch.Tensor
+) -> tuple[torch.Tensor, str]:
+    """Where the one value came out that no input holds: what a masked lane held."""
+    nowhere = torch.zeros_like(unwritten)
+    odd = (source == OTHER) & ~unwritten
+    if not bool(odd.any()):
+        return nowhere, ""
+    bits = bits_of(trial.got.reshape(-1).cpu())
+    values, counts = torch.unique(bits[odd], return_counts=True)
+    value = values[counts.argmax()]
+    if bool((bits_of(trial.source.reshape(-1).cpu()) == value).any()):
+        return nowhere, ""
+    d = dtype_of(trial.got.dtype)
+    return bits == value, value_text(d.name, int(value.item()) & d.mask)
+
+
+# --------------------------------------------------------------------------- the source
+
+
+_CALLS: dict[str, tuple[str, ...]] = {
+    "out-of-bounds-write": ("store",),
+    "unwritten-output": ("store",),
+    "out-of-bounds-read": ("load",),
+    "stride-ignored": ("load",),
+    "input-mutated": ("store",),
+    "padding-leak": ("flip", "load"),
+    "block-local-flip": ("flip", "load"),
+    "tile-order-only": ("store", "load"),
+    "wrong-axis": ("flip", "load"),
+    "not-reversed": ("flip", "store"),
+    "off-by-one": ("load", "store"),
+    "alias-race": ("load", "store"),
+    "nan-contamination": ("flip", "sum", "dot", "store"),
+    "signed-zero-lost": ("flip", "sum", "dot", "store"),
+    "signed-zero-kept": ("where", "maximum", "abs", "store"),
+    "sign-kept": ("abs", "where", "maximum", "store"),
+    "nan-lost": ("maximum", "where", "abs", "store"),
+    "int-abs-overflow": ("abs", "maximum", "where", "store"),
+    "unsigned-as-signed": ("abs", "where", "store"),
+    "precision-loss": ("to", "store"),
+    "int-overflow": ("abs", "sum", "cumsum", "store"),
+}
+
+
+def locate(trial: Trial, fault: str) -> Location | None:
+    """The offending call: where an error came from, else the call of the kernel to look at."""
+    error = trial.seen.error
+    if error is not None and error.line:
+        return _location(error.path, error.line)
+    functions = list(kernels(trial.case.run)) or [_plain_function(trial.case.run)]
+    for name in (*_CALLS.get(fault, ()), "store"):
+        for function in functions:
+            line = call_line(function, name) if function is not None else 0
+            if line:
+                return _location(function.__code__.co_filename, line)
+    for function in functions:
+        if function is not None:
+            return _location(function.__code__.co_filename, function.__code__.co_firstlineno)
+    return None
+
+
+def _location(path: str, line: int) -> Location:
+    try:
+        lines = Path(path).read_text(encoding="utf-8").split("\n")
+    except OSError:
+        lines = []
+    text = lines[line - 1].strip() if 0 < line <= len(lines) else ""
+    return Location(shown_path(path), line, text)
+
+
+def _plain_function(run: Callable[..., Any]) -> Any:
+    while isinstance(run, functools.partial):
+        run = run.func
+    return run if hasattr(run, "__code__") else None
+
+
+def kernels(run: Callable[..., Any]) -> Iterator[Any]:
+    """The functions of the Triton kernels that `run` names, directly or through other functions."""
+    seen: set[int] = set()
+    waiting = [_plain_function(run)]
+    while waiting:
+        function = waiting.pop(0)
+        if function is None or id(function) in seen or len(seen) > 64:
+            continue
+        seen.add(id(function))
+        names = function.__code__.co_names
+        inner = [function.__globals__.get(n) for n in names]
+        inner += [c.cell_contents for c in function.__closure__ or () if _filled(c)]
+        for value in inner:
+            fn = getattr(value, "fn", None)
+            while fn is not None and not hasattr(fn, "__code__"):
+                fn = getattr(fn, "fn", None)  # autotune and heuristics wrap the kernel
+            if fn is not None and type(value).__module__.startswith("triton"):
+                if id(fn) not in seen:
+                    seen.add(id(fn))
+                    yield fn
+                    waiting.append(fn)
+            elif inspect.isfunction(value) and _nearby(value, function):
+                waiting.append(value)
+
+
+def _filled(cell: Any) -> bool:
+    try:
+        return cell.cell_contents is not None
+    except ValueError:
+        return False
+
+
+def _nearby(value: Any, function: Any) -> bool:
+    """Whether a function belongs to the author's code, as far as its module's package tells."""
+    ours = (function.__module__ or "").partition(".")[0]
+    theirs = (value.__module__ or "").partition(".")[0]
+    return theirs not in ("torch", "triton", "numpy", "tritaudit", "builtins") or ours == theirs
+
+
+def call_line(function: Any, name: str) -> int:
+    """The line of the file where a function first calls something of a name, 0 if it does not."""
+    try:
+        lines, first = inspect.getsourcelines(function)
+        tree = ast.parse(textwrap.dedent("".join(lines)))
+    except (OSError, SyntaxError, TypeError):
+        return 0
+    found = [
+        node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and (
+            (isinstance(node.func, ast.Attribute) and node.func.attr == name)
+            or (isinstance(node.func, ast.Name) and node.func.id == name)
+        )
+    ]
+    return first + min(found) - 1 if found else 0
+
+
+# --------------------------------------------------------------------------- words
+
+
+def summarise(fault: str) -> str:
+    """The one-sentence meaning of a fault."""
+    return info(fault).title
+
+
+def evidence_of(fault: str, trial: Trial, diagnosis: Diagnosis) -> tuple[str, ...]:
+    """What was seen besides the values, in sentences."""
+    out: list[str] = []
+    direct = diagnosis.direct.get(fault)
+    if direct is not None:
+        out += direct.evidence
+    seen = trial.seen
+    if fault == "crash" and seen.error is not None:
+        out = [f"run raised {seen.error.message}" if seen.error.kind == "raised" else out[0]]
+    if seen.returned_view is not None:
+        out.append(f"the returned tensor shares memory with {seen.returned_view}")
+    if seen.device is not None:
+        out.append(f"the output lies on {seen.device}, not where the inputs are")
+    if trial.comparable and math.prod(trial.wrong.shape):
+        count = int(trial.wrong.sum())
+        if count:
+            out.append(f"{count} of {trial.wrong.numel()} elements are wrong")
+    return tuple(out)
+
+
+__all__ = [
+    "evidence_of",
+    "excerpt",
+    "index_map",
+    "locate",
+    "map_examples",
+    "plain_verdict",
+    "summarise",
+]

@@ -1,0 +1,652 @@
+"""One unit of work: a case on a backend. Sweep, census, shrink, diagnose.
+
+The sweep runs every boundary, smallest first; the census runs anchored examples that Hypothesis
+draws, with a body that records and never raises, so that one fault does not hide another. Each
+fault found is then shrunk by itself (smallest sizes first, then simpler values), and its name is
+tested on everything that was launched, and on further examples where that is too little.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+import hypothesis
+from hypothesis import HealthCheck, Phase, settings
+
+from tritaudit import generate
+from tritaudit.backend import current
+from tritaudit.catalogue import load_case
+from tritaudit.dtypes import dtype_of
+from tritaudit.examine import Counter, examine
+from tritaudit.faults import FAULT_IDS, SEVERITIES
+from tritaudit.faults.diagnosis import MISMATCH, Diagnosis, Explanation, diagnose, prove
+from tritaudit.faults.protocol import Candidate
+from tritaudit.inflight import InFlight
+from tritaudit.model import (
+    Backend,
+    Case,
+    CaseError,
+    CaseResult,
+    Coverage,
+    Event,
+    Example,
+    Fill,
+    FillKind,
+    Finding,
+    IndexMap,
+    Outcome,
+    Progress,
+    Proof,
+    Skipped,
+    UnitRequest,
+)
+from tritaudit.present import (
+    evidence_of,
+    excerpt,
+    index_map,
+    locate,
+    map_examples,
+    plain_verdict,
+    summarise,
+)
+from tritaudit.repro import decode, encode
+from tritaudit.trial import Trial
+
+__all__ = ["audit_unit", "smaller_examples"]
+
+#: examples of a search (sweep and census; every bit pattern and shrinking come on top).
+EXAMPLES = {Backend.INTERPRETER: 220, Backend.GPU: 600}
+#: largest input of a census example, in elements.
+ELEMENTS = {Backend.INTERPRETER: 160, Backend.GPU: 1 << 14}
+#: elements of one launch when every bit pattern is run.
+PATTERN_ELEMENTS = {Backend.INTERPRETER: 1 << 13, Backend.GPU: 1 << 16}
+#: launches that the shrinking of one fault may cost.
+SHRINK_LAUNCHES = 60
+#: failing trials that are kept for proofs, and right ones.
+KEPT_WRONG, KEPT_RIGHT = 96, 32
+#: examples that a proof asks for when those at hand are too few.
+PROBES = 3
+
+
+class _OutOfTime(Exception):
+    """The deadline of the unit has passed."""
+
+
+@dataclass(slots=True)
+class _Sighting:
+    """A fault in the census: its smallest example so far and how often it showed."""
+
+    trial: Trial
+    diagnosis: Diagnosis
+    seen: int = 1
+    dtypes: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class _Skips:
+    reason: str
+    count: int = 0
+    dtypes: set[str] = field(default_factory=set)
+
+
+class _Search:
+    """The state of one unit."""
+
+    def __init__(
+        self,
+        case: Case,
+        request: UnitRequest,
+        emit: Callable[[Event], None],
+        inflight: InFlight,
+    ) -> None:
+        self.case, self.request, self.emit, self.inflight = case, request, emit, inflight
+        self.backend = current()
+        self.counter = Counter()
+        self.deadline = time.monotonic() + request.deadline
+        self.seen: dict[Example, tuple[str, ...]] = {}
+        self.sightings: dict[str, _Sighting] = {}
+        self.remembered: list[Candidate] = []
+        self.wrong: list[Trial] = []
+        self.right: list[Trial] = []
+        self.skips: dict[str, _Skips] = {}
+        self.limited: dict[tuple[str, ...], int] = {}
+        self.exhaustive: list[str] = []
+        self.avoided = [decode(token) for token in request.avoid]
+        self.notes: set[str] = set()
+        self.cut = ""
+        self._told = 0.0
+
+    # ------------------------------------------------------------------ one example
+
+    def launch(self, example: Example, phase: str, thorough: bool = False) -> Trial:
+        """Announce an example, launch it, and count it."""
+        if time.monotonic() > self.deadline:
+            raise _OutOfTime
+        self.inflight.write(encode(example, self.backend))
+        try:
+            trial = examine(self.case, example, self.counter, thorough)
+        finally:
+            self.inflight.clear()
+        self._tell(phase, example)
+        return trial
+
+    def _tell(self, phase: str, example: Example) -> None:
+        now = time.monotonic()
+        if now - self._told > 0.1:
+            self._told = now
+            self.emit(
+                Progress(
+                    self.request.case, str(self.backend), len(self.seen), phase, example.label()
+                )
+            )
+
+    def avoids(self, example: Example) -> bool:
+        """Whether an example is at least as large as one that killed an earlier process."""
+        return any(
+            example.tiles == bad.tiles
+            and all(n >= m for (_, n), (_, m) in zip(example.sizes, bad.sizes, strict=True))
+            for bad in self.avoided
+        )
+
+    def skip(self, example: Example, reason: str) -> None:
+        """Count an example that is not judged."""
+        entry = self.skips.setdefault(reason, _Skips(reason))
+        entry.count += 1
+        entry.dtypes.add(example.dtype())
+
+    def try_example(self, example: Example, phase: str) -> tuple[str, ...]:
+        """Launch and diagnose an example once; the faults that it shows."""
+        if example in self.seen:
+            return self.seen[example]
+        if self.avoids(example):
+            return ()
+        kinds = tuple(d for _, d in example.dtypes)
+        if self.limited.get(kinds, 0) >= 3:
+            self.skip(example, self._limit_of(kinds))
+            return ()
+        self.seen[example] = ()
+        trial = self.launch(example, phase, thorough=not self.seen or len(self.seen) % 16 == 1)
+        found = self.judge(trial)
+        self.seen[example] = found
+        return found
+
+    def _limit_of(self, kinds: tuple[str, ...]) -> str:
+        for reason, entry in self.skips.items():
+            if kinds[0] in entry.dtypes:
+                return reason
+        return "a limit of the backend"
+
+    def judge(self, trial: Trial) -> tuple[str, ...]:
+        """Record what a trial shows."""
+        limit = limit_of(trial)
+        if limit:
+            self.skip(trial.example, limit)
+            kinds = tuple(d for _, d in trial.example.dtypes)
+            self.limited[kinds] = self.limited.get(kinds, 0) + 1
+            return ()
+        if trial.faultless:
+            if len(self.right) < KEPT_RIGHT:
+                self.right.append(trial)
+            return ()
+        diagnosis = diagnose(trial, self.remembered)
+        if diagnosis.explanations:
+            for found in diagnosis.explanations[0].candidates:
+                if found not in self.remembered:
+                    self.remembered.append(found)
+        if len(self.wrong) < KEPT_WRONG:
+            self.wrong.append(trial)
+        for fault in diagnosis.faults:
+            self._sight(fault, trial, diagnosis)
+        return diagnosis.faults
+
+    def _sight(self, fault: str, trial: Trial, diagnosis: Diagnosis) -> None:
+        known = self.sightings.get(fault)
+        if known is None:
+            known = self.sightings[fault] = _Sighting(trial, diagnosis, 0)
+        known.seen += 1
+        known.dtypes.add(trial.example.dtype())
+        if _order(trial.example, diagnosis) < _order(known.trial.example, known.diagnosis):
+            known.trial, known.diagnosis = trial, diagnosis
+
+    # ------------------------------------------------------------------ phases
+
+    def run(self) -> None:
+        """Sweep, every bit pattern, census; then shrink what was found."""
+        budget = self.request.max_examples or EXAMPLES[self.backend]
+        try:
+            for example in generate.sweep(self.case):
+                if len(self.seen) >= budget * 4 // 5:
+                    break
+                self.try_example(example, "sweep")
+            self._every_pattern()
+            self._census(max(budget - len(self.seen), budget // 5))
+            for fault in list(self.sightings):
+                self._shrink(fault)
+        except _OutOfTime:
+            self.cut = f"the time limit was reached after {len(self.seen)} examples"
+
+    def _every_pattern(self) -> None:
+        elements = PATTERN_ELEMENTS[self.backend]
+        for name, parts in generate.every_pattern(self.case, elements):
+            done = 0
+            for example in parts:
+                if self.avoids(example):
+                    break
+                self.try_example(example, "patterns")
+                done += 1
+            if done == len(parts):
+                self.exhaustive.append(name)
+
+    def _census(self, count: int) -> None:
+        """Anchored examples from Hypothesis; the body records and never raises."""
+        seen_before = len(self.seen)
+        limit = ELEMENTS[self.backend]
+        stop: list[BaseException] = []
+
+        # Every setting is given: a CI variable in the environment would change the defaults.
+        @settings(
+            max_examples=count,
+            database=None,
+            deadline=None,
+            derandomize=False,
+            phases=(Phase.generate,),
+            report_multiple_bugs=True,
+            suppress_health_check=list(HealthCheck),
+            stateful_step_count=1,
+            verbosity=hypothesis.Verbosity.quiet,
+            print_blob=False,
+            backend="hypothesis",
+        )
+        @hypothesis.seed(self.request.seed)
+        @hypothesis.given(generate.examples(self.case, limit))
+        def body(example: Example) -> None:
+            if stop or len(self.seen) - seen_before >= count:
+                return
+            try:
+                self.try_example(example, "census")
+            except BaseException as error:
+                stop.append(error)
+
+        body()
+        if stop:
+            raise stop[0]
+
+    # ------------------------------------------------------------------ shrinking
+
+    def _shrink(self, fault: str) -> None:
+        """Find the smallest example of one fault: sizes first, then values, then sizes again."""
+        launches = self.counter.launches
+        limit = launches + SHRINK_LAUNCHES * 3
+
+        def shows(example: Example) -> bool:
+            if self.avoids(example):
+                return False
+            return fault in self.try_example(example, "shrink")
+
+        for _ in range(3):
+            before = self.sightings[fault].trial.example
+            for smaller in generate.smaller_sizes(self.case, before, SHRINK_LAUNCHES):
+                if self.counter.launches > limit or shows(smaller):
+                    break
+            for change in (generate.plain_layout, generate.first_scalars(self.case)):
+                current_best = self.sightings[fault].trial.example
+                changed = change(current_best)
+                if changed != current_best and shows(changed):
+                    self._prefer(fault, changed)
+            for simpler in generate.simpler_fills(self.sightings[fault].trial.example):
+                if self.counter.launches > limit:
+                    break
+                if shows(simpler):
+                    self._prefer(fault, simpler)
+                    break
+            if self.sightings[fault].trial.example == before:
+                return
+
+    def _prefer(self, fault: str, example: Example) -> None:
+        """Take an example that reads better for a fault that it shows, at no larger size."""
+        known = self.sightings[fault]
+        if known.trial.example == example:
+            return
+        if generate.cost(example)[:2] > generate.cost(known.trial.example)[:2]:
+            return
+        trial = self.launch(example, "shrink", thorough=True)
+        diagnosis = diagnose(trial, self.remembered)
+        if fault in diagnosis.faults:
+            known.trial, known.diagnosis = trial, diagnosis
+
+    # ------------------------------------------------------------------ naming
+
+    def accept(self) -> list[Candidate]:
+        """The candidates about classes of elements that nothing refutes: companions in proofs."""
+        return [
+            c
+            for c in self.remembered
+            if c.partial and prove(c, self.wrong + self.right).refuted_by is None
+        ]
+
+    def findings(self) -> Iterator[Finding]:
+        """One finding for each fault, with its smallest example and its proof."""
+        companions = self.accept()
+        named: dict[str, list[Finding]] = {}
+        for fault in FAULT_IDS:
+            sighting = self.sightings.get(fault)
+            if sighting is not None:
+                for finding in self._settle(fault, sighting, companions):
+                    named.setdefault(finding.fault, []).append(finding)
+        for fault in FAULT_IDS:
+            group = named.get(fault, [])
+            if group:
+                group.sort(key=lambda f: generate.cost(f.example))
+                dtypes = sorted({d for f in group for d in f.dtypes})
+                yield replace(group[0], dtypes=tuple(dtypes), seen=sum(f.seen for f in group))
+
+    def _settle(
+        self, fault: str, sighting: _Sighting, companions: list[Candidate]
+    ) -> Iterator[Finding]:
+        """Prove the name of a fault at its smallest example, or find the name that holds."""
+        trial = sighting.trial
+        full = diagnose(trial, self.remembered, exhaustive=True)
+        if fault in full.direct:
+            proof = Proof(
+                elements=full.wrong,
+                explained=_count(full, fault, trial),
+                statement="; ".join(full.direct[fault].evidence),
+                parameters=full.direct[fault].parameters,
+                probes=max(0, sighting.seen - 1),
+            )
+            yield self._finding(fault, sighting, proof)
+            return
+        if fault == MISMATCH:
+            yield self._finding(MISMATCH, sighting, self._unexplained(full, companions))
+            return
+        rivals: list[tuple[str, str]] = []
+        for explanation in full.explanations:
+            proof_or_rival = self._test(explanation, fault, full, trial, companions)
+            if isinstance(proof_or_rival, Proof):
+                if fault in explanation.faults:
+                    others = [r for r in rivals if r[0] != fault]
+                    others += self._rivals(explanation, full, fault, companions)
+                    unique = tuple(dict(others).items())
+                    yield self._finding(fault, sighting, replace(proof_or_rival, rivals=unique))
+                    return
+                # Another fault holds where this one was refuted; it has its own finding.
+                for name in explanation.faults:
+                    yield self._finding(name, sighting, proof_or_rival)
+                return
+            rivals += [(f, proof_or_rival) for f in explanation.faults]
+        unique = tuple(dict(rivals).items())
+        proof = Proof(elements=full.wrong, explained=full.accounted, rivals=unique)
+        yield self._finding(MISMATCH, sighting, proof)
+
+    def _rivals(
+        self,
+        chosen: Explanation,
+        full: Diagnosis,
+        fault: str,
+        companions: list[Candidate],
+    ) -> list[tuple[str, str]]:
+        """The other faults that fit the smallest example, and what refuted them."""
+        out = []
+        for other in full.explanations:
+            if other is chosen or set(other.faults) & set(chosen.faults):
+                continue
+            for found in other.candidates:
+                test = prove(found, self.wrong + self.right, companions)
+                if test.refuted_by is not None:
+                    where = test.refuted_by.example
+                    out += [(f, f"{where.label()} {where.dtype()}") for f in other.faults]
+                    break
+        return [r for r in out if r[0] != fault]
+
+    def _test(
+        self,
+        explanation: Explanation,
+        fault: str,
+        full: Diagnosis,
+        trial: Trial,
+        companions: list[Candidate],
+    ) -> Proof | str:
+        """The proof of an explanation, or the example that refutes it."""
+        probes = 0
+        for found in explanation.candidates:
+            others = [t for t in (*self.wrong, *self.right) if t.example != trial.example]
+            test = prove(found, others, companions)
+            if test.refuted_by is None and test.probes < PROBES:
+                extra = self._more_probes(found, trial)
+                again = prove(found, extra, companions)
+                test.probes += again.probes
+                test.refuted_by = again.refuted_by
+            if test.refuted_by is not None:
+                where = test.refuted_by.example
+                return f"{where.label()} {where.dtype()}"
+            probes += test.probes
+        del fault
+        return Proof(
+            elements=full.wrong,
+            explained=full.accounted + explanation.explained,
+            probes=probes,
+            statement="; ".join(c.statement for c in explanation.candidates if c.statement),
+            parameters=tuple(p for c in explanation.candidates for p in c.parameters),
+        )
+
+    def _more_probes(self, found: Candidate, trial: Trial) -> list[Trial]:
+        """Launch further examples that may tell a candidate from its neighbours."""
+        del found
+        out: list[Trial] = []
+        base = trial.example
+        tries = [replace(base, fill=Fill(k, s), edits=()) for k, s in _PROBE_FILLS]
+        tries += [
+            replace(s, dtypes=base.dtypes, fill=base.fill, edits=generate.kept_edits(self.case, e))
+            for s in generate.structures(self.case)[:4]
+            for e in [replace(s, edits=base.edits)]
+        ]
+        for example in tries:
+            if len(out) >= 2 * PROBES:
+                break
+            if example in self.seen or self.avoids(example):
+                continue
+            try:
+                probe = self.launch(example, "probe", thorough=True)
+            except _OutOfTime:
+                break
+            self.judge(probe)
+            self.seen[example] = ()
+            if not limit_of(probe):
+                out.append(probe)
+        return out
+
+    def _unexplained(self, full: Diagnosis, companions: list[Candidate]) -> Proof:
+        del companions
+        return Proof(
+            elements=full.wrong,
+            explained=full.wrong - full.left,
+            statement="no fault predicts these elements",
+        )
+
+    def _finding(self, fault: str, sighting: _Sighting, proof: Proof) -> Finding:
+        trial = sighting.trial
+        return Finding(
+            case=self.request.case,
+            fault=fault,
+            severity=SEVERITIES[fault],
+            expected=False,
+            backend=str(self.backend),
+            dtype=trial.example.dtype(),
+            example=trial.example,
+            repro=encode(trial.example, self.backend),
+            summary=summarise(fault),
+            proof=proof,
+            assert_close_passes=plain_verdict(trial),
+            location=locate(trial, fault),
+            excerpt=excerpt(trial),
+            index_map=self._index_map(trial),
+            evidence=evidence_of(fault, trial, sighting.diagnosis),
+            dtypes=tuple(sorted(sighting.dtypes)),
+            seen=sighting.seen,
+        )
+
+    def _index_map(self, trial: Trial) -> IndexMap | None:
+        """Recover where each element came from, unless the time is up."""
+        try:
+            return index_map([self.launch(e, "map", thorough=True) for e in map_examples(trial)])
+        except _OutOfTime:
+            return None
+
+    def coverage(self) -> Coverage:
+        """What was launched and judged."""
+        judged = list(self.seen)
+        axes = []
+        for axis in self.case.axis_names():
+            sizes = sorted({e.size(axis) for e in judged})
+            if sizes:
+                axes.append((axis, sizes[0], sizes[-1], len(sizes)))
+        tiles = tuple(
+            (t.name, tuple(sorted({e.tile(t.name) for e in judged}))) for t in self.case.tiles
+        )
+        dtypes: dict[str, int] = {}
+        for e in judged:
+            dtypes[e.dtype()] = dtypes.get(e.dtype(), 0) + 1
+        return Coverage(
+            examples=len(judged),
+            launches=self.counter.launches,
+            elements=self.counter.elements,
+            sizes=tuple(axes),
+            tiles=tiles,
+            dtypes=tuple(dtypes.items()),
+            layouts=tuple(sorted({x for e in judged for _, x in e.layouts})),
+            exhaustive=tuple(self.exhaustive),
+            skipped=tuple(
+                Skipped(s.reason, s.count, tuple(sorted(s.dtypes))) for s in self.skips.values()
+            ),
+            cut_short=self.cut,
+        )
+
+
+_PROBE_FILLS = (
+    (FillKind.NORMAL, 11),
+    (FillKind.SPECIAL, 12),
+    (FillKind.RANDOM, 13),
+    (FillKind.INDEX, 0),
+)
+
+
+def limit_of(trial: Trial) -> str:
+    """Why a trial must not be judged: a limit of the backend that its wrong values come from."""
+    error = trial.seen.error
+    if error is not None:
+        return error.message if error.kind == "limit" else ""
+    if not trial.seen.limits or not bool(trial.wrong.any()):
+        return ""
+    return ", ".join(trial.seen.limits)
+
+
+def _count(full: Diagnosis, fault: str, trial: Trial) -> int:
+    where = full.direct[fault].where
+    return int((trial.wrong & where).sum()) if where is not None else full.wrong
+
+
+def _order(example: Example, diagnosis: Diagnosis) -> tuple[int, ...]:
+    """Smaller first; at equal size fewer faults, fewer edits, simpler values."""
+    kind = list(FillKind).index(example.fill.kind)
+    odd = sum(x != "contiguous" for _, x in example.layouts)
+    elements, tiles, edits = generate.cost(example)
+    return (
+        len(diagnosis.faults) > 1,
+        elements,
+        tiles,
+        odd,
+        edits,
+        kind,
+        dtype_of(example.dtype()).bits,
+    )
+
+
+# --------------------------------------------------------------------------- entry points
+
+
+def _load(request: UnitRequest) -> Case:
+    return load_case(request.path, request.variable, request.root)
+
+
+def audit_unit(
+    request: UnitRequest, emit: Callable[[Event], None], inflight: InFlight
+) -> CaseResult:
+    """Search a case for faults on this process's backend, or replay one example.
+
+    Everything that is found is in the result; what the author's code raises is a finding. The
+    outcome here is PASS or FAIL without regard to what the case expects.
+
+    Raises:
+        ReproError: `request.repro` is no token; the case file does not load any more.
+    """
+    start = time.monotonic()
+    case = _load(request)
+    search = _Search(case, request, emit, inflight)
+    outcome, reason = Outcome.PASS, ""
+    try:
+        if request.repro is None:
+            search.run()
+        else:
+            _replay(search, request.repro)
+        findings = tuple(search.findings())
+    except CaseError as error:
+        findings, outcome, reason = (), Outcome.ERROR, str(error)
+    if findings:
+        outcome = Outcome.FAIL
+    return CaseResult(
+        case=request.case,
+        backend=str(search.backend),
+        outcome=outcome,
+        reason=reason,
+        coverage=search.coverage(),
+        seconds=time.monotonic() - start,
+        findings=findings,
+        notes=tuple(sorted(search.notes)),
+    )
+
+
+def _replay(search: _Search, token: str) -> None:
+    """Run one stored example, and its neighbours only as far as a proof needs them."""
+    example = decode(token)
+    _fits(search.case, example)
+    search.try_example(example, "replay")
+
+
+def _fits(case: Case, example: Example) -> None:
+    """Check that an example is one of this case.
+
+    Raises:
+        CaseError: names, dtypes or sizes do not belong to it.
+    """
+    wanted = {
+        "axes": (case.axis_names(), example.sizes),
+        "tiles": ([t.name for t in case.tiles], example.tiles),
+        "scalars": ([s.name for s in case.scalars], example.scalars),
+        "inputs": ([t.name for t in case.inputs], example.dtypes),
+    }
+    for what, (names, pairs) in wanted.items():
+        given = [n for n, _ in pairs]
+        if sorted(given) != sorted(names):
+            raise CaseError(
+                f"the repro token names the {what} {', '.join(given) or 'none'}; this case has "
+                f"{', '.join(names) or 'none'}"
+            )
+    for spec in case.inputs:
+        if example.dtype(spec.name) not in spec.dtypes:
+            raise CaseError(
+                f"the repro token has {spec.name} in {example.dtype(spec.name)}, which the case "
+                "does not declare"
+            )
+    for edit in example.edits:
+        if edit.tensor not in [t.name for t in case.inputs]:
+            raise CaseError(f"the repro token edits {edit.tensor!r}, which is no input")
+
+
+def smaller_examples(path: str, variable: str, token: str, root: str = "") -> tuple[str, ...]:
+    """Tokens of smaller variants of an example, smallest first: candidates for a smaller crash."""
+    case = load_case(path, variable, root)
+    example = decode(token)
+    backend = token.split("/")[1]
+    return tuple(encode(e, backend) for e in generate.smaller_sizes(case, example, 24))
