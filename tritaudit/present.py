@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
-import math
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -383,7 +382,7 @@ def evidence_of(fault: str, trial: Trial, diagnosis: Diagnosis) -> tuple[str, ..
         out.append(f"the returned tensor shares memory with {seen.returned_view}")
     if seen.device is not None:
         out.append(f"the output lies on {seen.device}, not where the inputs are")
-    if trial.comparable and math.prod(trial.wrong.shape):
+    if trial.comparable and trial.wrong.numel():
         count = int(trial.wrong.sum())
         if count:
             out.append(f"{count} of {trial.wrong.numel()} elements are wrong")

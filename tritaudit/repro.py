@@ -107,9 +107,7 @@ def _pairs(part: str, sign: str, read: Callable[[str], T]) -> tuple[tuple[str, T
     for item in _items(part):
         name, found, value = item.partition(sign)
         if not found or not _NAME.match(name):
-            raise ReproError(
-                f"{_short(item)} in the repro token is not of the form name{sign}value"
-            )
+            raise ReproError(f"{_short(item)} in the repro token is not name{sign}value")
         out.append((name, read(value)))
     if len({name for name, _ in out}) != len(out):
         raise ReproError(f"{_short(part)} in the repro token names something twice")

@@ -70,7 +70,7 @@ KEPT_WRONG, KEPT_RIGHT = 96, 32
 PROBES = 3
 
 
-class _OutOfTime(Exception):
+class OutOfTimeError(Exception):
     """The deadline of the unit has passed."""
 
 
@@ -123,7 +123,7 @@ class _Search:
     def launch(self, example: Example, phase: str, thorough: bool = False) -> Trial:
         """Announce an example, launch it, and count it."""
         if time.monotonic() > self.deadline:
-            raise _OutOfTime
+            raise OutOfTimeError
         self.inflight.write(encode(example, self.backend))
         try:
             trial = examine(self.case, example, self.counter, thorough)
@@ -224,7 +224,7 @@ class _Search:
             self._census(max(budget - len(self.seen), budget // 5))
             for fault in list(self.sightings):
                 self._shrink(fault)
-        except _OutOfTime:
+        except OutOfTimeError:
             self.cut = f"the time limit was reached after {len(self.seen)} examples"
 
     def _every_pattern(self) -> None:
@@ -449,7 +449,7 @@ class _Search:
                 continue
             try:
                 probe = self.launch(example, "probe", thorough=True)
-            except _OutOfTime:
+            except OutOfTimeError:
                 break
             self.judge(probe)
             self.seen[example] = ()
@@ -491,7 +491,7 @@ class _Search:
         """Recover where each element came from, unless the time is up."""
         try:
             return index_map([self.launch(e, "map", thorough=True) for e in map_examples(trial)])
-        except _OutOfTime:
+        except OutOfTimeError:
             return None
 
     def coverage(self) -> Coverage:
