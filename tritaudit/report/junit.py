@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import fields
 from xml.etree import ElementTree
 
-from tritaudit.model import CaseResult, Outcome, Report
-from tritaudit.report.terminal import circumstances, plain, render_finding
+from tritaudit.model import CaseResult, Environment, Outcome, Report
+from tritaudit.report.terminal import plain, render_finding
 from tritaudit.report.wording import block, fault_in_short, line
 
 
@@ -24,14 +25,20 @@ def render(report: Report) -> str:
         results = [r for r in report.results if r.backend == backend]
         suite = ElementTree.SubElement(root, "testsuite", name=line(backend) or "tritaudit")
         _count(suite, results, math.fsum(_finite(r.seconds) for r in results))
-        properties = ElementTree.SubElement(suite, "properties")
-        for words in circumstances(report):
-            name, _, value = words.partition(" ")
-            ElementTree.SubElement(properties, "property", name=name, value=value)
+        _properties(suite, report)
         for result in results:
             _test(suite, result)
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=False) + "\n"
+
+
+def _properties(suite: ElementTree.Element, report: Report) -> None:
+    properties = ElementTree.SubElement(suite, "properties")
+    values = {"seed": str(report.seed), "ended": report.ended}
+    values |= {f.name: str(getattr(report.environment, f.name)) for f in fields(Environment)}
+    for name, value in values.items():
+        if value:
+            ElementTree.SubElement(properties, "property", name=name, value=line(value))
 
 
 def _count(element: ElementTree.Element, results: Sequence[CaseResult], seconds: float) -> None:

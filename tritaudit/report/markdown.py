@@ -11,7 +11,7 @@ import re
 
 from tritaudit.model import CaseResult, Finding, Outcome, Report
 from tritaudit.report.severity import OUTCOMES, outcome_look, severity_look
-from tritaudit.report.terminal import circumstances, plain, render_finding
+from tritaudit.report.terminal import circumstances, plain, render_panel
 from tritaudit.report.wording import (
     count,
     coverage_pieces,
@@ -26,7 +26,9 @@ MOST_BYTES = 1_000_000
 #: bytes that the closing line may need.
 _RESERVED = 300
 
-_SPECIAL = re.compile(r"[^\w \-./=…–]", re.ASCII)
+#: all but letters, digits and what means nothing within a line; `_` only where it could open or
+#: close emphasis, so that most names stay readable in the source.
+_SPECIAL = re.compile(r"[^\w \-.,/=]|(?<![a-z0-9])_|_(?![a-z0-9])", re.ASCII | re.IGNORECASE)
 _FENCE = re.compile(r"`{3,}")
 
 
@@ -110,7 +112,7 @@ def _row(result: CaseResult) -> str:
 def _details(finding: Finding) -> str:
     look = severity_look(finding.severity)
     title = f"{look.symbol} {code(finding.fault)} in {code(finding.case)}"
-    body = _fenced(plain(render_finding(finding, 100)), "text")
+    body = _fenced(plain(render_panel(finding, 100)), "text")
     command = _fenced(explain_command(finding), "sh")
     return f"\n<details><summary>{title}</summary>\n\n{body}\n{command}\n</details>\n"
 

@@ -16,7 +16,7 @@ from typing import Any
 from tritaudit.model import CaseResult, Finding, Location, Outcome, Report, Severity
 from tritaudit.report.places import place_of, uri_in_repository
 from tritaudit.report.severity import severity_look
-from tritaudit.report.terminal import plain, render_finding
+from tritaudit.report.terminal import plain, render_panel
 from tritaudit.report.wording import block, explain_command, fault_in_short, line
 
 SCHEMA_URI = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -70,7 +70,7 @@ def _driver(report: Report, rules: Mapping[str, str], titles: Mapping[str, str])
                 "id": rule,
                 "name": "".join(word.capitalize() for word in rule.split("-")),
                 "shortDescription": {"text": line(titles.get(rule, "")) or _in_words(rule)},
-                "help": {"text": f"tritaudit explain {rule}"},
+                "help": {"text": _help(rule)},
                 "defaultConfiguration": {"level": level},
             }
             for rule, level in rules.items()
@@ -80,6 +80,12 @@ def _driver(report: Report, rules: Mapping[str, str], titles: Mapping[str, str])
 
 def _in_words(rule: str) -> str:
     return rule.replace("-", " ").capitalize()
+
+
+def _help(rule: str) -> str:
+    if rule == STALE:
+        return "Remove the expectation from the case if the kernel is repaired."
+    return f"tritaudit explain {rule}"
 
 
 def _invocation(report: Report, notices: list[Json]) -> Json:
@@ -147,6 +153,6 @@ def _details(entry: Json, finding: Finding) -> Json:
             "case": line(finding.case),
             "backend": line(finding.backend),
             "repro": explain_command(finding),
-            "details": plain(render_finding(finding, 100)),
+            "details": plain(render_panel(finding, 100)),
         }
     }

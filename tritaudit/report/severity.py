@@ -18,8 +18,6 @@ class SeverityLook:
     style: str
     sarif: str
     annotation: str
-    #: GitHub's security severity, 0.0 to 10.0, for the ordering of alerts.
-    rank: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +33,9 @@ class OutcomeLook:
 
 SEVERITIES: Mapping[Severity, SeverityLook] = MappingProxyType(
     {
-        Severity.ERROR: SeverityLook("error", "✗", "red", "error", "error", 8.0),
-        Severity.WARNING: SeverityLook("warning", "!", "yellow", "warning", "warning", 5.0),
-        Severity.NOTE: SeverityLook("note", "i", "cyan", "note", "notice", 2.0),
+        Severity.ERROR: SeverityLook("error", "✗", "red", "error", "error"),
+        Severity.WARNING: SeverityLook("warning", "!", "yellow", "warning", "warning"),
+        Severity.NOTE: SeverityLook("note", "i", "cyan", "note", "notice"),
     }
 )
 

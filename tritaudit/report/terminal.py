@@ -38,6 +38,7 @@ __all__ = [
     "render_case_list",
     "render_fault_list",
     "render_finding",
+    "render_panel",
     "render_problem",
     "render_result_line",
     "render_summary",
@@ -77,12 +78,17 @@ def print_finding(console: Console, finding: Finding) -> None:
 
 
 def render_finding(finding: Finding, width: int = 80) -> RenderableType:
-    """The panel of a finding and its line to paste, which is never wrapped: print with crop=False.
+    """The panel of a finding and its line to paste, which is never wrapped: print with `show`.
 
     Args:
         finding: what to show.
         width: terminal cells of a line.
     """
+    return Group(render_panel(finding, width), repro_line(finding), Text())
+
+
+def render_panel(finding: Finding, width: int = 80) -> Panel:
+    """The panel of a finding without the line to paste."""
     width = min(width, WIDEST)
     sections: list[list[RenderableType]] = [[Text(line(finding.summary), "bold")]]
     sections.append([_facts(finding)])
@@ -94,7 +100,7 @@ def render_finding(finding: Finding, width: int = 80) -> RenderableType:
     if finding.output:
         sections.append([Text("The kernel printed:", "dim"), captured(finding.output)])
     look = severity_look(finding.severity)
-    panel = Panel(
+    return Panel(
         Group(*_apart(sections)),
         title=_title(finding),
         title_align="left",
@@ -104,7 +110,6 @@ def render_finding(finding: Finding, width: int = 80) -> RenderableType:
         border_style="dim" if finding.expected else look.style,
         width=width,
     )
-    return Group(panel, repro_line(finding), Text())
 
 
 def _apart(sections: Iterable[Sequence[RenderableType]]) -> list[RenderableType]:
