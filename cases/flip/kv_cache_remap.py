@@ -8,7 +8,7 @@ import torch
 import triton
 import triton.language as tl
 
-from tritaudit import FLOATS, FP8, INTS, Case, Flip, Tensor, Tile
+from tritaudit import FLOATS, FP8, Case, Flip, Tensor, Tile
 
 
 @triton.jit
@@ -32,7 +32,7 @@ def run(cache: torch.Tensor, out: torch.Tensor, *, BLOCK_T: int) -> None:
 case = Case(
     run=run,
     contract=Flip("T"),
-    inputs=[Tensor("cache", "B H T D", dtypes=FLOATS + INTS + FP8)],
+    inputs=[Tensor("cache", "B H T D", dtypes=FLOATS + FP8)],
     tiles=[Tile("BLOCK_T", axis="T", sizes=(4, 16))],
     axes={"B": (1, 2), "H": (1, 2), "D": (1, 8)},
 )

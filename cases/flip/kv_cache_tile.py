@@ -11,7 +11,7 @@ import torch
 import triton
 import triton.language as tl
 
-from tritaudit import FLOATS, INTS, Case, Flip, Known, Tensor, Tile
+from tritaudit import FLOATS, Case, Flip, Known, Tensor, Tile
 
 
 @triton.jit
@@ -35,7 +35,7 @@ def run(cache: torch.Tensor, out: torch.Tensor, *, BLOCK_T: int) -> None:
 case = Case(
     run=run,
     contract=Flip("T"),
-    inputs=[Tensor("cache", "B H T D", dtypes=FLOATS + INTS)],
+    inputs=[Tensor("cache", "B H T D", dtypes=FLOATS)],
     tiles=[Tile("BLOCK_T", axis="T", sizes=(4, 8))],
     axes={"B": (1, 2), "H": (1, 2), "D": (1, 4)},
     expect=(

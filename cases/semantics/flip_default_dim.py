@@ -34,6 +34,10 @@ case = Case(
     contract=Flip("W"),
     inputs=[Tensor("x", "H W", dtypes="int32")],
     axes={"H": (1, 4), "W": (1, 8)},
-    expect=Known("api-rejects", triton=">=3.4,<3.9"),
+    expect=(
+        Known("api-rejects", triton=">=3.4,<3.9"),
+        # Triton 3.2 flips by a sum, and its interpreter stores int32 sums with 8 bytes each.
+        Known("out-of-bounds-write", triton="<3.3", backend="interpreter"),
+    ),
     twin="flip/rows_remap",
 )

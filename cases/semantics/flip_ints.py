@@ -1,14 +1,17 @@
 """Probe: whether `tl.flip` moves integers and booleans unchanged.
 
 Claim A4: on every version, at every width, minimum and maximum included. Even where it multiplies
-and adds, up to Triton 3.2, a sum with a single term that is not zero cannot overflow.
+and adds, up to Triton 3.2, a sum with a single term that is not zero cannot overflow. The
+interpreter of 3.2 holds that sum in 64 bits, though, and stores it so: each lane of a narrower type
+overwrites its neighbours, which the later lanes repair, and the last one writes up to 7 bytes
+beyond the end.
 """
 
 import torch
 import triton
 import triton.language as tl
 
-from tritaudit import BOOL, INTS, Case, Flip, Tensor
+from tritaudit import BOOL, INTS, Case, Flip, Known, Tensor
 
 
 @triton.jit
@@ -30,4 +33,6 @@ case = Case(
     contract=Flip("N"),
     inputs=[Tensor("x", "N", dtypes=INTS + BOOL)],
     axes={"N": (1, 32)},
+    expect=Known("out-of-bounds-write", triton="<3.3", backend="interpreter"),
+    twin="flip/address_remap",
 )
