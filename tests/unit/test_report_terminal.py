@@ -172,6 +172,19 @@ def test_a_line_is_made_safe(text: str, safe: str) -> None:
     assert wording.line(text) == safe
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("each tile is reversed", "Each tile is reversed."),
+        ("out[i] = in[7 - i]", "out[i] = in[7 - i]."),
+        ("tl.flip reverses.", "tl.flip reverses."),
+        ("", ""),
+    ],
+)
+def test_a_sentence_begins_and_ends_like_one(text: str, shown: str) -> None:
+    assert wording.sentence(text) == shown
+
+
 def test_a_block_keeps_its_lines() -> None:
     assert wording.block("a\r\n  b\x1b[2J\rc\td") == "a\n  b\nc   d"
 
@@ -307,7 +320,7 @@ def test_a_bit_table_fits_80_columns(dtype: str) -> None:
 def test_a_value_that_no_bits_hold_is_said_in_words() -> None:
     excerpt = samples.int_abs_overflow().excerpt
     assert excerpt is not None
-    assert "128 (does not fit int8): no bit pattern of int8" in shown(bits.render_bits(excerpt, 78))
+    assert "128, which no bit pattern of int8 means" in shown(bits.render_bits(excerpt, 78))
 
 
 # --------------------------------------------------------------------------- words

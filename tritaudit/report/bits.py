@@ -86,7 +86,8 @@ def _draw_cell(out: Text, excerpt: Excerpt, cell: Cell, width: int) -> None:
         _draw_row(out, "input", cell.input_bits, in_fields, line(cell.input) + own, width)
     if expected is None:
         out.append("expected".rjust(_LABEL - 1) + " ", FAINT)
-        out.append(f"{line(cell.expected)}: no bit pattern of {line(excerpt.out_dtype)}\n", RIGHT)
+        number = line(cell.expected).partition(" (")[0]
+        out.append(f"{number}, which no bit pattern of {line(excerpt.out_dtype)} means\n", RIGHT)
         _draw_row(out, "got", cell.got_bits, fields, line(cell.got), width)
         out.rstrip()
         return

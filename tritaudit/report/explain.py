@@ -30,10 +30,26 @@ from tritaudit.report.wording import (
     example_label,
     example_values,
     line,
+    sentence,
 )
 
 #: source lines shown before and after the offending one.
 _CONTEXT = 3
+#: faults that put right values in wrong places: their bits say nothing.
+_PLACES = frozenset(
+    {
+        "alias-race",
+        "block-local-flip",
+        "not-reversed",
+        "off-by-one",
+        "out-of-bounds-read",
+        "padding-leak",
+        "stride-ignored",
+        "tile-order-only",
+        "unwritten-output",
+        "wrong-axis",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +120,8 @@ def render_explanation(
     """
     width = min(width, WIDEST)
     parts: list[RenderableType] = [_header(finding, width), Text()]
-    parts.append(Text(line(finding.summary)))
-    parts += [Text(line(s)) for s in finding.evidence]
+    parts.append(Text(sentence(finding.summary)))
+    parts += [Text(sentence(s)) for s in finding.evidence]
     if why:
         parts += [Text(), Text(block(why))]
     parts += _section("Where it happens", _where(finding, source))
@@ -180,7 +196,7 @@ def _output(finding: Finding, width: int) -> list[RenderableType]:
 
 
 def _bits(finding: Finding, width: int) -> list[RenderableType]:
-    if finding.excerpt is None or finding.index_map is not None:
+    if finding.excerpt is None or finding.index_map is not None or finding.fault in _PLACES:
         return []
     if not worth_a_bit_table(finding.excerpt):
         return []
@@ -193,23 +209,21 @@ def _proof(finding: Finding) -> list[RenderableType]:
     if proof.elements or proof.statement:
         out.append(proof_text(proof, rivals=False))
     for fault, by in proof.rivals:
-        out.append(
-            Text(f"Not {line(fault)}: refuted by {line(by)}" if by else f"Not {line(fault)}")
-        )
+        out.append(Text(f"{line(fault)} is ruled out" + (f" by {line(by)}" if by else "")))
     if proof.parameters:
         pairs = [f"{line(name)} = {line(value)}" for name, value in proof.parameters]
         out.append(Text("With " + ", ".join(pairs) + ".", "dim"))
-    others = [d for d in finding.dtypes if d != finding.dtype]
     if finding.seen:
         seen = f"The search saw it in {count(finding.seen, 'example')}"
-        out.append(Text(seen + (f", in {dtypes_in_short(others)} too." if others else "."), "dim"))
+        kinds = dtypes_in_short(finding.dtypes)
+        out.append(Text(f"{seen}, in {kinds}." if kinds else f"{seen}.", "dim"))
     return out
 
 
 def _unnoticed(finding: Finding) -> list[RenderableType]:
     close = assert_close_text(finding.assert_close_passes)
     out: list[RenderableType] = [] if close is None else [close]
-    return out + [Text(line(s)) for s in finding.unnoticed]
+    return out + [Text(sentence(s)) for s in finding.unnoticed]
 
 
 def _repair(fix: str, twin: str, twin_path: str) -> list[RenderableType]:

@@ -28,6 +28,7 @@ from tritaudit.report.wording import (
     line,
     listed,
     seconds,
+    sentence,
 )
 
 __all__ = [
@@ -90,12 +91,12 @@ def render_finding(finding: Finding, width: int = 80) -> RenderableType:
 def render_panel(finding: Finding, width: int = 80) -> Panel:
     """The panel of a finding without the line to paste."""
     width = min(width, WIDEST)
-    sections: list[list[RenderableType]] = [[Text(line(finding.summary), "bold")]]
+    sections: list[list[RenderableType]] = [[Text(sentence(finding.summary), "bold")]]
     sections.append([_facts(finding)])
     if finding.excerpt is not None:
         head = Text(caption(finding.excerpt), "dim")
         sections.append([head, render_excerpt(finding.excerpt, width - 4)])
-    sections.append([Text(line(s)) for s in finding.evidence])
+    sections.append([Text(sentence(s)) for s in finding.evidence])
     sections.append([*verdicts(finding)])
     if finding.output:
         sections.append([Text("The kernel printed:", "dim"), captured(finding.output)])
@@ -174,7 +175,7 @@ def proof_text(proof: Proof, rivals: bool = True) -> Text:
     """The proof in one sentence or two; `rivals` says whether to name what was ruled out."""
     text = Text()
     if proof.statement:
-        text.append(line(proof.statement).rstrip(".") + ". ")
+        text.append(sentence(proof.statement) + " ")
     if proof.elements:
         share = "Partly explained" if proof.partial else "Proved"
         what = (

@@ -57,6 +57,15 @@ def line(text: str) -> str:
     return " ".join(block(text).split())
 
 
+def sentence(text: str) -> str:
+    """A line that begins like a sentence, unless it begins with code, and ends like one."""
+    text = line(text)
+    first = text.partition(" ")[0]
+    if len(first) > 1 and first.isalpha() and first.islower():
+        text = text[0].upper() + text[1:]
+    return text if not text or text[-1] in ".!?:…" else f"{text}."
+
+
 def shorten(text: str, width: int) -> str:
     """At most `width` terminal cells of a line, the end replaced by `…`."""
     if cell_len(text) <= width:
@@ -148,7 +157,7 @@ def example_values(example: Example) -> str:
         FillKind.INDEX: "elements numbered from 1",
         FillKind.ZERO: "zeros",
         FillKind.NORMAL: "small numbers of both signs",
-        FillKind.SPECIAL: "special values (-0.0, NaN, Inf, minimum, …)",
+        FillKind.SPECIAL: "special values",
         FillKind.PATTERNS: "consecutive bit patterns",
         FillKind.RANDOM: "random bit patterns",
     }
