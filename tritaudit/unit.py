@@ -204,9 +204,9 @@ class Unit:
                 summary = f"The process ended with {ended.how} while the kernel ran."
         else:
             fault, summary = "timeout", f"The kernel had not ended after {ended.seconds:.0f} s."
-        evidence = [f"The example was in flight: {example.label()}."]
+        evidence: tuple[str, ...] = ()
         if isinstance(ended, Died) and ended.how == "killed by SIGKILL":
-            evidence.append("SIGKILL often means that the machine ran out of memory.")
+            evidence = ("SIGKILL often means that the machine ran out of memory.",)
         return Finding(
             case=self.info.name,
             fault=fault,
@@ -218,7 +218,7 @@ class Unit:
             repro=token,
             summary=summary,
             location=location or Location(shown_path(self.info.path), self.info.line),
-            evidence=tuple(evidence),
+            evidence=evidence,
             dtypes=(example.dtype(),),
             output=ended.output,
         )
@@ -229,9 +229,8 @@ class Unit:
         return self._end(self._blank(Outcome.ERROR, reason=reason))
 
     def _blank(self, outcome: Outcome, reason: str = "", cut_short: str = "") -> CaseResult:
-        coverage = Coverage(
-            examples=self._examples, launches=self._examples, cut_short=cut_short or reason
-        )
+        ran = max(self._examples, sum(f.seen for f in self._fatal.values()))
+        coverage = Coverage(examples=ran, launches=ran, cut_short=cut_short or reason)
         case, backend = self.info.name, self.request.backend
         return CaseResult(case, backend, outcome, reason=reason, coverage=coverage)
 
@@ -251,8 +250,13 @@ class Unit:
             location=result.location or Location(shown_path(self.info.path), self.info.line),
         )
         result = conclude(result, self.info.expect, self._triton, replay=replay)
+        return replace(result, output=self._shown_output(result))
+
+    def _shown_output(self, result: CaseResult) -> str:
+        """What the case printed, where it failed and no finding shows the same."""
+        output = result.output or self._output
         failed = result.outcome in (Outcome.FAIL, Outcome.ERROR, Outcome.STALE)
-        return replace(result, output=result.output or self._output if failed else "")
+        return output if failed and all(f.output != output for f in result.findings) else ""
 
 
 def _volume(finding: Finding) -> tuple[int, int]:
