@@ -24,13 +24,14 @@ from tritaudit.model import (
     IndexMap,
     Outcome,
     Progress,
+    Proof,
     Severity,
     UnitFinished,
     UnitStarted,
 )
 from tritaudit.report import bits, mapdraw, severity, terminal, wording
 from tritaudit.report.excerpt import render_excerpt
-from tritaudit.report.explain import Source, render_explanation
+from tritaudit.report.explain import PLACES, Source, render_explanation
 from tritaudit.report.live import LiveProgress
 from tritaudit.report.resultline import name_column
 
@@ -344,6 +345,26 @@ def test_dtypes_in_short(dtypes: tuple[str, ...], short: str) -> None:
 )
 def test_durations(value: float, text: str) -> None:
     assert wording.seconds(value) == text
+
+
+def test_how_much_is_explained() -> None:
+    def said(elements: int, explained: int, statement: str = "") -> str:
+        proof = Proof(elements, explained, 0, (), (), statement)
+        finding = replace(samples.padding_leak(), proof=proof, evidence=("nothing was written",))
+        text = terminal.proof_text(finding)
+        return "" if text is None else text.plain
+
+    assert said(1, 1) == "Proved: this predicts the only wrong element bit for bit."
+    assert said(5, 3) == "Partly explained: this predicts 3 of 5 wrong elements bit for bit."
+    assert said(5, 0) == "Nothing explains the 5 wrong elements."
+    assert said(0, 0) == ""
+    assert said(0, 0, "nothing was written") == "", "the evidence says so already"
+
+
+def test_places_are_faults() -> None:
+    from tritaudit import faults
+
+    assert set(faults.FAULT_IDS) >= PLACES
 
 
 def test_assert_close_verdicts() -> None:

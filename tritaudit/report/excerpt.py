@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -14,6 +15,8 @@ from tritaudit.report.wording import count, line, pad
 
 #: a value longer than this is read better in a list, one element a line.
 _WIDEST_IN_A_ROW = 10
+#: numbers of an excerpt in which no fraction needs to be shown.
+_WHOLE = re.compile(r"|-?\d+\.0|-?Inf|-?NaN.*")
 #: lines of a list of elements.
 _LONGEST_LIST = 18
 
@@ -26,6 +29,7 @@ def render_excerpt(excerpt: Excerpt, width: int) -> Text:
     """
     if not excerpt.cells:
         return Text(f"no elements (shape {_shape(excerpt)})", tape.FAINT)
+    excerpt = _without_zero_fractions(excerpt)
     shown = excerpt if _long_values(excerpt) else _slice_of_two_axes(excerpt)
     varying = varying_axes(shown)
     drawn = None
@@ -37,6 +41,23 @@ def render_excerpt(excerpt: Excerpt, width: int) -> Text:
     if drawn is None:
         return _as_list(excerpt, varying_axes(excerpt))
     return _left_out(drawn, excerpt, shown)
+
+
+def _without_zero_fractions(excerpt: Excerpt) -> Excerpt:
+    """`3` for `3.0` where all numbers are whole; -0.0 is not, or it would not be told from 0."""
+    texts = {t for c in excerpt.cells for t in (c.input, c.expected, c.got)}
+    if "-0.0" in texts or not all(_WHOLE.fullmatch(t) for t in texts):
+        return excerpt
+    cells = (
+        replace(
+            c,
+            input=c.input.removesuffix(".0"),
+            expected=c.expected.removesuffix(".0"),
+            got=c.got.removesuffix(".0"),
+        )
+        for c in excerpt.cells
+    )
+    return replace(excerpt, cells=tuple(cells))
 
 
 def _long_values(excerpt: Excerpt) -> bool:

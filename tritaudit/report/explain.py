@@ -36,7 +36,7 @@ from tritaudit.report.wording import (
 #: source lines shown before and after the offending one.
 _CONTEXT = 3
 #: faults that put right values in wrong places: their bits say nothing.
-_PLACES = frozenset(
+PLACES = frozenset(
     {
         "alias-race",
         "block-local-flip",
@@ -196,7 +196,7 @@ def _output(finding: Finding, width: int) -> list[RenderableType]:
 
 
 def _bits(finding: Finding, width: int) -> list[RenderableType]:
-    if finding.excerpt is None or finding.index_map is not None or finding.fault in _PLACES:
+    if finding.excerpt is None or finding.index_map is not None or finding.fault in PLACES:
         return []
     if not worth_a_bit_table(finding.excerpt):
         return []
@@ -205,9 +205,8 @@ def _bits(finding: Finding, width: int) -> list[RenderableType]:
 
 def _proof(finding: Finding) -> list[RenderableType]:
     proof = finding.proof
-    out: list[RenderableType] = []
-    if proof.elements or proof.statement:
-        out.append(proof_text(proof, rivals=False))
+    text = proof_text(finding, rivals=False)
+    out: list[RenderableType] = [] if text is None else [text]
     for fault, by in proof.rivals:
         out.append(Text(f"{line(fault)} is ruled out" + (f" by {line(by)}" if by else "")))
     if proof.parameters:

@@ -92,7 +92,7 @@ def draw(
     of elements are drawn: the first ones and the last, with a line that says what is left out.
     `goes_on` says that elements after the last column are left out.
     """
-    cell = cell_width(columns)
+    cell = max(cell_width(columns), 2)
     head = max(map(cell_len, labels)) + 1
     rows = cut(columns, max(width - head - 2, cell + 3), cell)
     out = Text(no_wrap=True, overflow="ignore")

@@ -155,10 +155,9 @@ def place(location: Location) -> Text:
 
 
 def verdicts(finding: Finding) -> list[Text]:
-    """What assert_close would have said, and the proof: one Text a statement."""
-    out = [proof_text(finding.proof)] if finding.proof.elements or finding.proof.statement else []
-    close = assert_close_text(finding.assert_close_passes)
-    return [*out, close] if close is not None else out
+    """The proof, and what assert_close would have said: one Text each."""
+    texts = (proof_text(finding), assert_close_text(finding.assert_close_passes))
+    return [text for text in texts if text is not None]
 
 
 def assert_close_text(passes: bool | None) -> Text | None:
@@ -171,28 +170,34 @@ def assert_close_text(passes: bool | None) -> Text | None:
     return text.append("would have failed", "bold")
 
 
-def proof_text(proof: Proof, rivals: bool = True) -> Text:
+def proof_text(finding: Finding, rivals: bool = True) -> Text | None:
     """The proof in one sentence or two; `rivals` says whether to name what was ruled out."""
-    text = Text()
-    if proof.statement:
-        text.append(sentence(proof.statement) + " ")
+    proof = finding.proof
+    statement = line(proof.statement)
+    sentences = []
+    if statement and statement not in line("; ".join(finding.evidence)):
+        sentences.append(Text(sentence(statement)))
     if proof.elements:
-        share = "Partly explained" if proof.partial else "Proved"
-        what = (
-            f"{proof.explained:,} of {proof.elements:,}"
-            if proof.partial
-            else ("the only" if proof.elements == 1 else f"all {proof.elements:,}")
-        )
-        noun = "wrong element" if proof.elements == 1 else "wrong elements"
-        text.append(share, "bold yellow" if proof.partial else "bold green")
-        text.append(f": this predicts {what} {noun} bit for bit")
-        if proof.probes:
-            text.append(f", and {count(proof.probes, 'further example')}")
-        text.append(".")
+        sentences.append(_share(proof))
     if proof.rivals and rivals:
         names = listed([line(name) for name, _ in proof.rivals])
-        text.append(f" Ruled out: {names}.")
-    return text
+        sentences.append(Text(f"Ruled out: {names}."))
+    return Text(" ").join(sentences) if sentences else None
+
+
+def _share(proof: Proof) -> Text:
+    """How much of what is wrong the fault predicts."""
+    number = count(proof.elements, "wrong element")
+    if not proof.explained:
+        return Text(f"Nothing explains the {number}.")
+    if proof.partial:
+        share = f": this predicts {proof.explained:,} of {number} bit for bit."
+        return Text.assemble(("Partly explained", "bold yellow"), share)
+    which = "the only wrong element" if proof.elements == 1 else f"all {number}"
+    text = Text.assemble(("Proved", "bold green"), f": this predicts {which} bit for bit")
+    if proof.probes:
+        text.append(f", and {count(proof.probes, 'further example')}")
+    return text.append(".")
 
 
 def captured(output: str) -> Text:
@@ -234,7 +239,7 @@ def render_problem(result: CaseResult, width: int = 80) -> RenderableType | None
                 "remove the expectation; if not, search longer."
             )
         )
-    if result.outcome in (Outcome.STALE, Outcome.ERROR) and result.reason:
+    elif result.outcome in (Outcome.STALE, Outcome.ERROR) and result.reason:
         parts.append(Text(block(result.reason)))
     if result.outcome in (Outcome.STALE, Outcome.ERROR, Outcome.FAIL) and result.output:
         parts += [Text("The case printed:", "dim"), captured(result.output)]
