@@ -316,7 +316,7 @@ class Reference:
         if wide is None:
             return None
         if operations.width is not None and not wide.is_floating_point():
-            # torch sums narrow integers in int64; modulo 2**width it does not matter where it wraps.
+            # torch sums narrow integers in int64; modulo 2**width the place is the same.
             wide = convert(convert(wide, dtype_of(operations.width)), dtype_of("int64"))
         target = dtype_of(case.output_dtype(example.dtype()))
         if target.is_float:

@@ -1,6 +1,6 @@
 """One example looked at from all sides: launch, compare, and launch again where something is odd.
 
-A launch that gave the right bits costs one launch. One that did not is repeated with another
+A launch that gave the right bits costs one launch. One that did not can be repeated: with another
 poison (an element that keeps both was never written; one that changes with the guard bands was read
 from beside an input) and once more unchanged (an element that differs then is not deterministic).
 """
@@ -39,11 +39,8 @@ def expected_of(case: Case, example: Example, inputs: dict[str, torch.Tensor]) -
     return expected
 
 
-def examine(case: Case, example: Example, counter: Counter, thorough: bool = False) -> Trial:
-    """Launch an example and compare it with the oracle.
-
-    `thorough` repeats the launch even if the first one was right.
-    """
+def examine(case: Case, example: Example, counter: Counter) -> Trial:
+    """Launch an example once and compare it with the oracle."""
     inputs = logical_values(case, example, device())
     expected = expected_of(case, example, inputs)
     seen = _counted(case, example, inputs, counter, 0)
@@ -58,9 +55,16 @@ def examine(case: Case, example: Example, counter: Counter, thorough: bool = Fal
         seen.dtype = str(seen.out.dtype).removeprefix("torch.")
         return trial
     trial.wrong = disagrees(seen.out, expected)
-    if thorough or not trial.faultless:
-        _repeat(trial, counter)
     return trial
+
+
+def shows_poison(trial: Trial) -> bool:
+    """Whether a wrong element holds the bits that the output was filled with before the launch."""
+    if not trial.comparable or trial.case.in_place is not None:
+        return False
+    d = dtype_of(trial.got.dtype)
+    poison = to_signed(POISON[trial.seen.poison] & d.mask, d.bits)
+    return bool(((bits_of(trial.got) == poison) & trial.wrong).any())
 
 
 def _counted(
@@ -73,8 +77,13 @@ def _counted(
     return seen
 
 
-def _repeat(trial: Trial, counter: Counter) -> None:
-    """Two more launches: with the other poison and guard bands, and unchanged."""
+def repeat(trial: Trial, counter: Counter) -> None:
+    """Two more launches: with the other poison and guard bands, and unchanged.
+
+    A trial without a comparable output, or one that was repeated already, is left as it is.
+    """
+    if not trial.comparable or trial.unwritten is not None:
+        return
     case, example, got = trial.case, trial.example, trial.got
     again = _counted(case, example, trial.inputs, counter, 0).out
     other = _counted(case, example, trial.inputs, counter, 1).out

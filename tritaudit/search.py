@@ -19,7 +19,7 @@ from tritaudit import generate
 from tritaudit.backend import current
 from tritaudit.catalogue import load_case
 from tritaudit.dtypes import dtype_of
-from tritaudit.examine import Counter, examine
+from tritaudit.examine import Counter, examine, repeat, shows_poison
 from tritaudit.faults import FAULT_IDS, SEVERITIES
 from tritaudit.faults.diagnosis import MISMATCH, Diagnosis, Explanation, diagnose, prove
 from tritaudit.faults.protocol import Candidate
@@ -126,11 +126,21 @@ class _Search:
             raise OutOfTimeError
         self.inflight.write(encode(example, self.backend))
         try:
-            trial = examine(self.case, example, self.counter, thorough)
+            trial = examine(self.case, example, self.counter)
+            if thorough:
+                repeat(trial, self.counter)
         finally:
             self.inflight.clear()
         self._tell(phase, example)
         return trial
+
+    def repeat(self, trial: Trial) -> None:
+        """Launch an example again, so that what was not written or read astray is seen."""
+        self.inflight.write(encode(trial.example, self.backend))
+        try:
+            repeat(trial, self.counter)
+        finally:
+            self.inflight.clear()
 
     def _tell(self, phase: str, example: Example) -> None:
         now = time.monotonic()
@@ -190,7 +200,10 @@ class _Search:
             if len(self.right) < KEPT_RIGHT:
                 self.right.append(trial)
             return ()
-        diagnosis = diagnose(trial, self.remembered)
+        diagnosis = self._familiar(trial)
+        if diagnosis is None:
+            self.repeat(trial)
+            diagnosis = diagnose(trial, self.remembered)
         if diagnosis.explanations:
             for found in diagnosis.explanations[0].candidates:
                 if found not in self.remembered:
@@ -200,6 +213,16 @@ class _Search:
         for fault in diagnosis.faults:
             self._sight(fault, trial, diagnosis)
         return diagnosis.faults
+
+    def _familiar(self, trial: Trial) -> Diagnosis | None:
+        """The diagnosis of a trial that a candidate of an earlier one predicts to the last bit.
+
+        Such a trial needs no further launches; None where anything else is odd about it.
+        """
+        if not trial.comparable or shows_poison(trial) or not self.remembered:
+            return None
+        diagnosis = diagnose(trial, self.remembered, only_remembered=True)
+        return diagnosis if diagnosis.explanations and not diagnosis.left else None
 
     def _sight(self, fault: str, trial: Trial, diagnosis: Diagnosis) -> None:
         known = self.sightings.get(fault)

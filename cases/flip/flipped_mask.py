@@ -34,7 +34,7 @@ case = Case(
     run=run,
     contract=Flip("N"),
     inputs=[Tensor("x", "N", dtypes=FLOATS + INTS)],
-    axes={"N": (1, 64)},
+    axes={"N": (1, 40)},
     expect=(
         "out-of-bounds-write",
         "unwritten-output",

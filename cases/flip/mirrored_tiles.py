@@ -34,7 +34,7 @@ case = Case(
     run=run,
     contract=Flip("N"),
     inputs=[Tensor("x", "N", dtypes=FLOATS + INTS + BOOL, layouts=("contiguous", "offset"))],
-    tiles=[Tile("BLOCK", axis="N", sizes=(8, 16, 32))],
+    tiles=[Tile("BLOCK", axis="N", sizes=(4, 16, 128))],
     # Before 3.3 a flip is a multiplication by 0 and 1 and a sum (claim A4), and the interpreter
     # stores sums of integers below 64 bits with 8 bytes each, the last one beyond the end.
     expect=(

@@ -32,7 +32,7 @@ case = Case(
     run=run,
     contract=Flip("N"),
     inputs=[Tensor("x", "N", dtypes=FLOATS + INTS + BOOL)],
-    tiles=[Tile("BLOCK", axis="N", sizes=(8, 16))],
+    tiles=[Tile("BLOCK", axis="N", sizes=(4, 16))],
     expect="not-reversed",
     twin="flip/mirrored_tiles",
 )

@@ -39,5 +39,5 @@ case = Case(
         ),
     ],
     tiles=[Tile("BLOCK_W", axis="W", sizes=(16, 64))],
-    axes={"H": (1, 6)},
+    axes={"H": (1, 4)},
 )

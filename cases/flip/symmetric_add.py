@@ -39,7 +39,7 @@ case = Case(
     contract=Reference(symmetric_add, tolerance="exact", overflow="wrap"),
     # No bfloat16: the interpreter adds it as raw 16-bit integers.
     inputs=[Tensor("x", "N", dtypes=("float16", "float32", "float64", *SIGNED_INTS))],
-    tiles=[Tile("BLOCK", axis="N", sizes=(8, 16, 32))],
+    tiles=[Tile("BLOCK", axis="N", sizes=(4, 16, 128))],
     # Before 3.3 a flip is a multiplication by 0 and 1 and a sum (claim A4), and the interpreter
     # stores sums of integers below 64 bits with 8 bytes each, the last one beyond the end.
     expect=(

@@ -18,7 +18,7 @@ from tritaudit import FLOATS, INTS, Case, Flip, Tensor, Tile
 def reverse_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     mask = offs < n
-    x = tl.load(x_ptr + (n - 1 - offs), mask=mask, other=0)
+    x = tl.load(x_ptr + (n - 1 - offs), mask=mask)
     tl.store(out_ptr + offs, x, mask=mask)
 
 

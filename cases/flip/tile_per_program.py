@@ -33,7 +33,7 @@ case = Case(
     run=run,
     contract=Flip("N"),
     inputs=[Tensor("x", "N", dtypes=FLOATS + INTS + BOOL)],
-    tiles=[Tile("BLOCK", axis="N", sizes=(8, 16, 32))],
+    tiles=[Tile("BLOCK", axis="N", sizes=(4, 16, 128))],
     expect=(
         "block-local-flip",
         "padding-leak",

@@ -16,7 +16,7 @@ from tritaudit import SIGNED_INTS, Abs, Case, Tensor
 def probe_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     offs = tl.arange(0, BLOCK)
     mask = offs < n
-    x = tl.load(x_ptr + offs, mask=mask, other=0)
+    x = tl.load(x_ptr + offs, mask=mask)
     tl.store(out_ptr + offs, tl.abs(x), mask=mask)
 
 
@@ -29,7 +29,7 @@ case = Case(
     run=run,
     contract=Abs(),
     inputs=[Tensor("x", "N", dtypes=SIGNED_INTS)],
-    axes={"N": (1, 64)},
+    axes={"N": (1, 128)},
     expect="int-abs-overflow",
     twin="abs/widened",
 )

@@ -29,7 +29,7 @@ from tritaudit.model import (
     UnitFinished,
     UnitStarted,
 )
-from tritaudit.report import bits, mapdraw, severity, terminal, wording
+from tritaudit.report import bits, mapdraw, mapview, severity, terminal, wording
 from tritaudit.report.excerpt import render_excerpt
 from tritaudit.report.explain import PLACES, Source, render_explanation
 from tritaudit.report.live import LiveProgress
@@ -280,16 +280,16 @@ def test_a_source_beyond_the_shape_of_the_output_is_shown_flat() -> None:
 def test_the_runs_of_a_map() -> None:
     index_map = samples.tail_dropped().index_map
     assert index_map is not None
-    found = mapdraw.runs(index_map)
+    found = mapview.runs(index_map)
     assert [(r.first, r.last, r.wrong) for r in found] == [(0, 959, False), (960, 999, True)]
     scattered = IndexMap(("N",), (4,), (0,), (2, 0, 3, 1), (3, 2, 1, 0))
     assert mapdraw.render_runs(scattered) is None
 
 
 def test_a_large_map_is_drawn_around_the_first_border_that_goes_wrong() -> None:
-    assert mapdraw.window([False] * 960 + [True] * 40, 64) == (944, 976)
-    assert mapdraw.window([False] * 500 + [True] * 500, 0) == (484, 516)
-    assert mapdraw.window([False] * 100, 10) == (0, 100)
+    assert mapview.window([False] * 960 + [True] * 40, 64) == (944, 976)
+    assert mapview.window([False] * 500 + [True] * 500, 0) == (484, 516)
+    assert mapview.window([False] * 100, 10) == (0, 100)
 
 
 def test_a_large_map_of_two_axes_keeps_to_the_width() -> None:

@@ -99,13 +99,19 @@ def seen_directly(trial: Trial) -> dict[str, Direct]:
     return out
 
 
-def _candidates(trial: Trial, remembered: Sequence[Candidate]) -> Iterator[Candidate]:
+def _candidates(
+    trial: Trial, remembered: Sequence[Candidate], only_remembered: bool
+) -> Iterator[Candidate]:
     """Candidates that explained earlier trials, then those of every fault, each once."""
-    known: set[str] = set()
-    for found in (*remembered, *(c for f in registry() for c in f.candidates(trial))):
-        if found.key not in known:
-            known.add(found.key)
-            yield found
+    yield from remembered
+    if only_remembered:
+        return
+    known = {c.key for c in remembered}
+    for fault in registry():
+        for found in fault.candidates(trial):
+            if found.key not in known:
+                known.add(found.key)
+                yield found
 
 
 def _visible_faults(claim: Claim, skip: torch.Tensor) -> tuple[str, ...]:
@@ -120,13 +126,17 @@ def _visible_faults(claim: Claim, skip: torch.Tensor) -> tuple[str, ...]:
 
 
 def diagnose(
-    trial: Trial, remembered: Sequence[Candidate] = (), exhaustive: bool = False
+    trial: Trial,
+    remembered: Sequence[Candidate] = (),
+    exhaustive: bool = False,
+    only_remembered: bool = False,
 ) -> Diagnosis:
     """Explain one trial.
 
     Args:
         remembered: candidates that explained earlier trials of the case; tried first.
         exhaustive: keep looking for rivals after the first explanation.
+        only_remembered: try no others.
     """
     result = Diagnosis(direct=seen_directly(trial), wrong=int(trial.wrong.sum()))
     if not trial.comparable:
@@ -137,7 +147,7 @@ def diagnose(
     if not bool(rest.any()):
         return result
     partial: list[tuple[Candidate, Claim]] = []
-    for found in _candidates(trial, remembered):
+    for found in _candidates(trial, remembered, only_remembered):
         claim = found.predict(trial)
         if claim is None or not claim.faults or bool(claim.refuted(trial, skip).any()):
             continue
@@ -152,7 +162,7 @@ def diagnose(
             break
     if not result.explanations:
         _combine(trial, rest, partial, result)
-    if not result.explanations or result.left:
+    if (not result.explanations or result.left) and not only_remembered:
         _several(trial, rest, skip, result)
     result.explanations.sort(key=lambda e: e.rank)
     return result

@@ -25,7 +25,10 @@ from tritaudit.trial import Trial
 
 @dataclass(frozen=True, slots=True)
 class TileRule:
-    """How long a tile is: a constexpr of the case, the next power of two, or a constant."""
+    """How long a tile is: a constexpr of the case, the next power of two, or a constant.
+
+    `size` is the constant, or the least that the next power of two may be.
+    """
 
     kind: str  # "named", "pow2", "const"
     name: str = ""
@@ -37,7 +40,7 @@ class TileRule:
             case "named":
                 return trial.example.tile(self.name)
             case "pow2":
-                return 1 << max(extent - 1, 0).bit_length()
+                return max(self.size, 1 << max(extent - 1, 0).bit_length())
             case _:
                 return self.size
 
@@ -46,13 +49,14 @@ class TileRule:
             case "named":
                 return self.name
             case "pow2":
-                return f"next_power_of_2({axis})"
+                power = f"next_power_of_2({axis})"
+                return f"max({self.size}, {power})" if self.size > 1 else power
             case _:
                 return str(self.size)
 
     @property
     def general(self) -> int:
-        return {"named": 0, "pow2": 1}.get(self.kind, 2)
+        return {"named": 0, "pow2": 1}.get(self.kind, 2) + (self.size > 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,12 +257,18 @@ def asked(trial: Trial) -> Asked | None:
     return seen[0] if len(seen) > 0 else None
 
 
+#: the least tiles of kernels that take the next power of two (tl.flip refuses a tile of 1).
+LEAST = (1, 2, 4, 8, 16, 32, 64, 128)
+
+
 def tile_rules(trial: Trial, axis: str, extent: int) -> Iterator[TileRule]:
     """The tiles that may cut an axis: the case's own, else powers of two."""
     own = trial.case.tiles_of(axis)
     for tile in own:
         yield TileRule("named", tile.name)
-    yield TileRule("pow2")
+    for least in LEAST:
+        if least <= 2 or least > extent:
+            yield TileRule("pow2", size=least)
     if not own:
         # A kernel that chooses its own tile: any power of two below the padded axis, and beyond.
         for exponent in range(1, min(14, max(extent - 1, 0).bit_length() + 7)):

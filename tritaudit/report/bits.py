@@ -77,7 +77,7 @@ def telling_cells(excerpt: Excerpt, most: int) -> list[Cell]:
 def _draw_cell(out: Text, excerpt: Excerpt, cell: Cell, width: int) -> None:
     fields = FIELDS[excerpt.out_dtype]
     assert cell.got_bits is not None
-    expected = _expected_bits(cell)
+    expected = expected_bits(cell)
     out.append(f"element [{', '.join(map(str, cell.index))}]", "bold")
     out.append(f"   {_legend(fields)}\n", FAINT)
     in_fields = FIELDS.get(excerpt.in_dtype)
@@ -98,7 +98,7 @@ def _draw_cell(out: Text, excerpt: Excerpt, cell: Cell, width: int) -> None:
     out.append(" " * _LABEL + marks, WRONG)
 
 
-def _expected_bits(cell: Cell) -> int | None:
+def expected_bits(cell: Cell) -> int | None:
     """The expected bits; None where no bits are right, so that even the same ones are wrong."""
     return None if cell.expected_bits == cell.got_bits else cell.expected_bits
 
