@@ -108,6 +108,17 @@ def test_only_the_line_to_paste_is_wider_than_the_terminal(
         assert cell_len(row) <= width or row.startswith("tritaudit explain "), row
 
 
+@pytest.mark.parametrize("width", [1, 20, 300])
+def test_an_odd_width_breaks_nothing(width: int) -> None:
+    for finding in FINDINGS:
+        assert shown(terminal.render_finding(finding, width), width)
+        assert shown(render_explanation(finding, width), width)
+    for result in samples.report().results:
+        assert shown(terminal.render_result_line(result, width), width)
+    assert shown(terminal.render_case_list(samples.infos(), width), width)
+    assert shown(terminal.render_fault_list(samples.FAULTS, width), width)
+
+
 @pytest.mark.parametrize("width", [80, 140])
 def test_result_lines_are_aligned(width: int) -> None:
     report = samples.report()

@@ -304,8 +304,7 @@ def _bit_rows(cell: Cell, excerpt: Excerpt, fields: Fields, box: float, y: float
         parts.append(_text(_LEFT - 10, at + 16, label, "label", "end"))
         value = line(value)
         if bits is None:
-            number = value.partition(" (")[0]
-            words = f"{number}, which no bits of {line(excerpt.out_dtype)} mean"
+            words = f"{value.partition(' (')[0]}, which no bits of {line(excerpt.out_dtype)} mean"
             parts.append(_text(_LEFT, at + 16, words, "label", "start"))
             continue
         parts += _bit_boxes(bits, marks, fields, box, at)
