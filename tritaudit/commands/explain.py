@@ -14,10 +14,10 @@ from tritaudit.commands import FINDINGS, NOTHING_UNEXPECTED, Usage
 from tritaudit.commands.options import BackendChoice
 from tritaudit.commands.run import Plan, audit, exit_code
 from tritaudit.commands.session import cases_of, open_backend, output
-from tritaudit.model import CaseInfo, CaseResult
+from tritaudit.model import CaseInfo, CaseResult, Outcome
 from tritaudit.report.explain import print_explanation
 from tritaudit.report.severity import severity_look
-from tritaudit.report.terminal import print_problem, render_result_line, show
+from tritaudit.report.terminal import print_problem
 from tritaudit.repro import VERSION, ReproError, backend_of, decode
 from tritaudit.targets import builtin_root, nearest, resolve, shown_path
 from tritaudit.unit import request_for
@@ -50,7 +50,7 @@ def explain_case(target: str, backend: BackendChoice, plan: Plan) -> int:
         cases = cases_of(supervisor, [target]).cases
         if plan.repro is not None:
             _check_token(plan.repro, target, cases)
-        report = audit(supervisor, cases, plan, console if len(cases) > 1 else None)
+        report = audit(supervisor, cases, plan, console)
     for result in report.results:
         _explain(console, result, cases)
     code = exit_code(report, supervisor.stopped, exit_zero=True)
@@ -94,8 +94,9 @@ def _check_token(token: str, target: str, cases: Sequence[CaseInfo]) -> None:
 
 
 def _explain(console: Console, result: CaseResult, cases: Sequence[CaseInfo]) -> None:
-    if not result.findings:
-        show(console, render_result_line(result, console.width))
+    console.print()
+    if not result.findings and result.outcome is not Outcome.ERROR:
+        console.print("No fault shows.")
     print_problem(console, result)
     twin = next((c.twin for c in cases if c.name == result.case and c.twin), "")
     for finding in result.findings:

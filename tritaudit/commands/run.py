@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -70,7 +69,7 @@ def audit(
     supervisor: Supervisor,
     cases: Sequence[CaseInfo],
     plan: Plan,
-    console: Console | None,
+    console: Console,
     skipped: Sequence[CaseResult] = (),
 ) -> Report:
     """Run the units of cases, drawing progress on a console; the report.
@@ -94,19 +93,15 @@ def audit(
         for case in cases
     ]
     results = list(skipped)
-    with ExitStack() as stack:
-        progress = None
-        if console is not None:
-            names = [*(r.case for r in results), *(c.name for c in cases)]
-            progress = stack.enter_context(LiveProgress(console, names))
-            for result in results:
-                progress.handle(UnitFinished(result))
+    names = [*(r.case for r in results), *(c.name for c in cases)]
+    with LiveProgress(console, names) as progress:
+        for result in results:
+            progress.handle(UnitFinished(result))
         jobs = plan.jobs or default_jobs(supervisor.backend)
         for event in supervisor.run_units(units, jobs, plan.timeout):
             if isinstance(event, UnitFinished):
                 results.append(event.result)
-            if progress is not None:
-                progress.handle(event)
+            progress.handle(event)
     left = len(units) + len(skipped) - len(results)
     ended = f"{supervisor.stopped}; {left} of {len(units)} cases have no verdict"
     return Report(

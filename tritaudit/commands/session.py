@@ -22,9 +22,15 @@ from tritaudit.targets import LoadProblem, nearest, resolve
 __all__ = ["cases_of", "open_backend", "output", "selected", "skipped_results"]
 
 
+class _Output(Console):
+    def on_broken_pipe(self) -> None:
+        """Let `tritaudit.__main__` end the program, in place of rich's exit code of findings."""
+        raise BrokenPipeError
+
+
 def output() -> Console:
     """The console of results. Nothing is highlighted and no markup is read."""
-    return Console(highlight=False, markup=False, emoji=False)
+    return _Output(highlight=False, markup=False, emoji=False)
 
 
 @contextmanager
