@@ -49,8 +49,8 @@ __all__ = [
 
 #: lines of captured output that a report shows; the JSON report has them all.
 _OUTPUT_LINES = 20
-#: wider text is harder to read, whatever the terminal.
-WIDEST = 110
+#: cells of the widest line, as of the lines of a run.
+WIDEST = 132
 
 
 def show(console: Console, drawn: RenderableType) -> None:
