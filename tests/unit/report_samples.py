@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from tritaudit.model import (
     MASKED,
@@ -421,6 +422,24 @@ def report() -> Report:
         "0.1.0", "3.11.2", "3.9.0", "2.13.0+cpu", "2.4.6", "", "", "interpreter", "Linux x86_64"
     )
     return Report(environment, tuple(results), 20241130, 83.4)
+
+
+def full_report() -> Report:
+    """As `report`, with a value of its own in every field that `report` leaves alone."""
+    short = replace(coverage(7), cut_short="the time limit")
+    launched = replace(crash().example, launch=(("num_warps", 4),))
+    more = result(
+        "mine/other",
+        Outcome.FAIL,
+        [replace(crash(), example=launched, target="mine/other.py:second")],
+        target="mine/other.py:second",
+        notes=("a NaN payload differs",),
+        coverage=short,
+    )
+    base = report()
+    environment = replace(base.environment, gpu="NVIDIA H200", driver="570.1")
+    results = (*base.results, more)
+    return replace(base, environment=environment, results=results, ended="interrupted")
 
 
 def infos() -> tuple[CaseInfo, ...]:

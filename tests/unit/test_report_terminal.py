@@ -217,6 +217,13 @@ def test_the_line_to_paste_is_whole_and_a_shell_reads_it(
 # --------------------------------------------------------------------------- drawings
 
 
+def test_the_line_to_paste_names_the_target_of_a_case() -> None:
+    finding = replace(samples.padding_leak(), target="my kernels/flip.py:second")
+    assert "tritaudit explain 'my kernels/flip.py:second' --repro" in shown(
+        terminal.render_finding(finding)
+    )
+
+
 def test_an_excerpt_in_a_row_is_cut_at_tile_borders() -> None:
     finding = samples.block_local_flip(12, 4)
     assert finding.excerpt is not None

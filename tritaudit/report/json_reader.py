@@ -141,6 +141,7 @@ def _environment(n: Node) -> Environment:
 def _result(n: Node) -> CaseResult:
     return CaseResult(
         case=n["case"].text(),
+        target=n["target"].text(),
         backend=n["backend"].text(),
         outcome=n["outcome"].member(Outcome),
         reason=n["reason"].text(),
@@ -178,6 +179,7 @@ def _spread(n: Node) -> tuple[int, int, int]:
 def _finding(n: Node) -> Finding:
     return Finding(
         case=n["case"].text(),
+        target=n["target"].text(),
         fault=n["fault"].text(),
         severity=n["severity"].member(Severity),
         expected=n["expected"].boolean(),

@@ -110,6 +110,7 @@ def _environment(e: Environment) -> Json:
 def _result(result: CaseResult) -> Json:
     return {
         "case": result.case,
+        "target": result.target,
         "backend": result.backend,
         "outcome": str(result.outcome),
         "reason": result.reason,
@@ -146,6 +147,7 @@ def _coverage(c: Coverage) -> Json:
 def _finding(f: Finding) -> Json:
     return {
         "case": f.case,
+        "target": f.target,
         "backend": f.backend,
         "fault": f.fault,
         "severity": str(f.severity),
