@@ -1,30 +1,31 @@
 """Finds correctness bugs in Triton kernels that reverse data or take absolute values, and says why.
 
-This module is the API of case files; see docs/writing-cases.md. Importing it imports neither torch
-nor triton: the contracts, which need torch, are loaded when they are first named.
+This module is the API of case files; see docs/writing-cases.md. Its names are loaded when they are
+first used, so that `tritaudit --help` is quick and nothing here needs torch or triton before a
+contract is named.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
-
-from tritaudit.model import (
-    BOOL,
-    FLOATS,
-    FP8,
-    INTS,
-    SIGNED_INTS,
-    UNSIGNED_INTS,
-    Case,
-    CaseError,
-    Known,
-    Scalar,
-    Tensor,
-    Tile,
-)
 
 if TYPE_CHECKING:
     from tritaudit.contracts import Abs, Flip, Reference
+    from tritaudit.model import (
+        BOOL,
+        FLOATS,
+        FP8,
+        INTS,
+        SIGNED_INTS,
+        UNSIGNED_INTS,
+        Case,
+        CaseError,
+        Known,
+        Scalar,
+        Tensor,
+        Tile,
+    )
 
 __version__ = "0.1.0"
 
@@ -50,8 +51,7 @@ _CONTRACTS = frozenset({"Abs", "Flip", "Reference"})
 
 
 def __getattr__(name: str) -> Any:
-    if name in _CONTRACTS:
-        from tritaudit import contracts
-
-        return getattr(contracts, name)
-    raise AttributeError(f"module 'tritaudit' has no attribute {name!r}")
+    if name not in __all__:
+        raise AttributeError(f"module 'tritaudit' has no attribute {name!r}")
+    home = "tritaudit.contracts" if name in _CONTRACTS else "tritaudit.model"
+    return getattr(import_module(home), name)

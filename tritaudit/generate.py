@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from hypothesis import strategies as st
@@ -316,17 +316,49 @@ def _edits(case: Case, example: Example) -> st.SearchStrategy[list[Edit]]:
 # --------------------------------------------------------------------------- smaller ones
 
 
-def simpler_fills(example: Example) -> Iterator[Example]:
-    """The same structure with values that are easier to read."""
+def simpler(case: Case, example: Example) -> Iterator[Example]:
+    """The same sizes with values, dtypes, layouts or scalars that are easier to read."""
     plain = replace(example, edits=())
-    for kind in (FillKind.INDEX, FillKind.NORMAL, FillKind.ZERO):
-        if example.fill.kind is not kind or example.edits:
-            yield replace(plain, fill=Fill(kind))
-    if len(example.edits) > 1:
-        for edit in example.edits:
-            yield replace(example, fill=Fill(FillKind.INDEX), edits=(edit,))
-    if example.edits and example.fill.kind is not FillKind.INDEX:
-        yield replace(example, fill=Fill(FillKind.INDEX))
+    for kind in (FillKind.INDEX, FillKind.ZERO, FillKind.NORMAL):
+        yield replace(plain, fill=Fill(kind))
+    for edit in example.edits:
+        for kind in (FillKind.INDEX, FillKind.ZERO):
+            yield replace(example, fill=Fill(kind), edits=(edit,))
+    if not example.edits:
+        yield from _one_edit(case, example)
+    for dtypes in dtype_choices(case):
+        yield replace(plain, dtypes=dtypes, fill=Fill(FillKind.INDEX))
+        if example.edits:
+            yield from _same_special(case, example, dtypes)
+    yield replace(example, layouts=tuple((n, str(Layout.CONTIGUOUS)) for n, _ in example.layouts))
+    yield replace(example, scalars=tuple((s.name, s.choices()[0]) for s in case.scalars))
+
+
+def _one_edit(case: Case, example: Example) -> Iterator[Example]:
+    """Index tags with one special value, at the first and at the last element."""
+    for spec in case.inputs[:1]:
+        total = math.prod(example.size(a) for a in spec.axes)
+        if not total:
+            continue
+        for special in specials(example.dtype(spec.name)):
+            for place in sorted({0, total - 1}):
+                edit = Edit(spec.name, place, special.bits)
+                yield replace(example, fill=Fill(FillKind.INDEX), edits=(edit,))
+
+
+def _same_special(
+    case: Case, example: Example, dtypes: tuple[tuple[str, str], ...]
+) -> Iterator[Example]:
+    """The example in other dtypes, with the special values of the same names."""
+    kinds = dict(dtypes)
+    edits = []
+    for edit in example.edits:
+        names = {s.bits: s.name for s in specials(example.dtype(edit.tensor))}
+        bits = {s.name: s.bits for s in specials(kinds[edit.tensor])}
+        if names.get(edit.bits) not in bits:
+            return
+        edits.append(replace(edit, bits=bits[names[edit.bits]]))
+    yield replace(example, dtypes=dtypes, edits=tuple(edits))
 
 
 def smaller_sizes(case: Case, example: Example, limit: int = 64) -> list[Example]:
@@ -373,14 +405,3 @@ def kept_edits(case: Case, example: Example) -> tuple[Edit, ...]:
         if total:
             out.add(replace(edit, index=min(edit.index, total - 1)))
     return tuple(sorted(out))
-
-
-def plain_layout(example: Example) -> Example:
-    """The same example with contiguous inputs."""
-    return replace(example, layouts=tuple((n, str(Layout.CONTIGUOUS)) for n, _ in example.layouts))
-
-
-def first_scalars(case: Case) -> Callable[[Example], Example]:
-    """The same example with the first value of every scalar."""
-    first = tuple((s.name, s.choices()[0]) for s in case.scalars)
-    return lambda example: replace(example, scalars=first)

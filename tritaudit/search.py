@@ -18,10 +18,16 @@ from hypothesis import HealthCheck, Phase, settings
 from tritaudit import generate
 from tritaudit.backend import current
 from tritaudit.catalogue import load_case
-from tritaudit.dtypes import dtype_of
 from tritaudit.examine import Counter, examine, repeat, shows_poison
 from tritaudit.faults import FAULT_IDS, SEVERITIES
-from tritaudit.faults.diagnosis import MISMATCH, Diagnosis, Explanation, diagnose, prove
+from tritaudit.faults.diagnosis import (
+    MISMATCH,
+    Diagnosis,
+    Explanation,
+    diagnose,
+    left_over,
+    prove,
+)
 from tritaudit.faults.protocol import Candidate
 from tritaudit.inflight import InFlight
 from tritaudit.model import (
@@ -110,6 +116,7 @@ class _Search:
         self.remembered: list[Candidate] = []
         self.wrong: list[Trial] = []
         self.right: list[Trial] = []
+        self.unexplained: list[Trial] = []
         self.skips: dict[str, _Skips] = {}
         self.limited: dict[tuple[str, ...], int] = {}
         self.exhaustive: list[str] = []
@@ -210,6 +217,8 @@ class _Search:
                     self.remembered.append(found)
         if len(self.wrong) < KEPT_WRONG:
             self.wrong.append(trial)
+        if MISMATCH in diagnosis.faults and len(self.unexplained) < KEPT_WRONG:
+            self.unexplained.append(trial)
         for fault in diagnosis.faults:
             self._sight(fault, trial, diagnosis)
         return diagnosis.faults
@@ -230,7 +239,9 @@ class _Search:
             known = self.sightings[fault] = _Sighting(trial, diagnosis, 0)
         known.seen += 1
         known.dtypes.add(trial.example.dtype())
-        if _order(trial.example, diagnosis) < _order(known.trial.example, known.diagnosis):
+        if _order(trial.example, diagnosis.faults) < _order(
+            known.trial.example, known.diagnosis.faults
+        ):
             known.trial, known.diagnosis = trial, diagnosis
 
     # ------------------------------------------------------------------ phases
@@ -313,31 +324,13 @@ class _Search:
             for smaller in generate.smaller_sizes(self.case, before, SHRINK_LAUNCHES):
                 if self.counter.launches > limit or shows(smaller):
                     break
-            for change in (generate.plain_layout, generate.first_scalars(self.case)):
-                current_best = self.sightings[fault].trial.example
-                changed = change(current_best)
-                if changed != current_best and shows(changed):
-                    self._prefer(fault, changed)
-            for simpler in generate.simpler_fills(self.sightings[fault].trial.example):
+            for simpler in generate.simpler(self.case, self.sightings[fault].trial.example):
                 if self.counter.launches > limit:
                     break
-                if shows(simpler):
-                    self._prefer(fault, simpler)
-                    break
+                if _order(simpler, ()) < _order(self.sightings[fault].trial.example, ()):
+                    shows(simpler)
             if self.sightings[fault].trial.example == before:
                 return
-
-    def _prefer(self, fault: str, example: Example) -> None:
-        """Take an example that reads better for a fault that it shows, at no larger size."""
-        known = self.sightings[fault]
-        if known.trial.example == example:
-            return
-        if generate.cost(example)[:2] > generate.cost(known.trial.example)[:2]:
-            return
-        trial = self.launch(example, "shrink", thorough=True)
-        diagnosis = diagnose(trial, self.remembered)
-        if fault in diagnosis.faults:
-            known.trial, known.diagnosis = trial, diagnosis
 
     # ------------------------------------------------------------------ naming
 
@@ -353,22 +346,57 @@ class _Search:
         """One finding for each fault, with its smallest example and its proof."""
         companions = self.accept()
         named: dict[str, list[Finding]] = {}
+        proven: list[Candidate] = []
         for fault in FAULT_IDS:
             sighting = self.sightings.get(fault)
-            if sighting is not None:
-                for finding in self._settle(fault, sighting, companions):
-                    named.setdefault(finding.fault, []).append(finding)
+            if sighting is None or fault == MISMATCH:
+                continue
+            settled = self._settle(fault, sighting, companions)
+            if settled is None:
+                self.unexplained.append(sighting.trial)
+                continue
+            names, proof, candidates = settled
+            proven += candidates
+            for name in names:
+                named.setdefault(name, []).append(self._finding(name, sighting, proof))
+        mismatch = self._mismatch(proven)
+        if mismatch is not None:
+            named[MISMATCH] = [mismatch]
         for fault in FAULT_IDS:
-            group = named.get(fault, [])
+            group = sorted(named.get(fault, []), key=lambda f: generate.cost(f.example))
             if group:
-                group.sort(key=lambda f: generate.cost(f.example))
                 dtypes = sorted({d for f in group for d in f.dtypes})
                 yield replace(group[0], dtypes=tuple(dtypes), seen=sum(f.seen for f in group))
 
+    def _mismatch(self, proven: list[Candidate]) -> Finding | None:
+        """What no proven candidate accounts for, at its smallest example."""
+        trials: list[tuple[tuple[int, ...], int, int, Trial]] = []
+        for trial in self.unexplained:
+            left = int(left_over(trial, proven).sum()) if trial.comparable else 0
+            if left or not trial.comparable:
+                trials.append((_order(trial.example, ()), len(trials), left, trial))
+        if not trials:
+            return None
+        _, _, left, trial = min(trials)
+        full = diagnose(trial, self.remembered, exhaustive=True)
+        refuted = []
+        for explanation in full.explanations:
+            verdict = self._test(explanation, full, trial, [])
+            if isinstance(verdict, str):
+                refuted += [(f, verdict) for f in explanation.faults]
+        proof = Proof(
+            elements=full.wrong, explained=full.wrong - left, rivals=tuple(dict(refuted).items())
+        )
+        seen = _Sighting(trial, full, len(trials), {t.example.dtype() for *_, t in trials})
+        return self._finding(MISMATCH, seen, proof)
+
     def _settle(
         self, fault: str, sighting: _Sighting, companions: list[Candidate]
-    ) -> Iterator[Finding]:
-        """Prove the name of a fault at its smallest example, or find the name that holds."""
+    ) -> tuple[tuple[str, ...], Proof, tuple[Candidate, ...]] | None:
+        """Prove the name of a fault at its smallest example, or find the names that hold there.
+
+        None: every explanation was refuted on another example.
+        """
         trial = sighting.trial
         full = diagnose(trial, self.remembered, exhaustive=True)
         if fault in full.direct:
@@ -379,35 +407,24 @@ class _Search:
                 parameters=full.direct[fault].parameters,
                 probes=max(0, sighting.seen - 1),
             )
-            yield self._finding(fault, sighting, proof)
-            return
-        if fault == MISMATCH:
-            yield self._finding(MISMATCH, sighting, self._unexplained(full, companions))
-            return
+            return (fault,), proof, ()
         rivals: list[tuple[str, str]] = []
         for explanation in full.explanations:
-            proof_or_rival = self._test(explanation, fault, full, trial, companions)
-            if isinstance(proof_or_rival, Proof):
-                if fault in explanation.faults:
-                    others = [r for r in rivals if r[0] != fault]
-                    others += self._rivals(explanation, full, fault, companions)
-                    unique = tuple(dict(others).items())
-                    yield self._finding(fault, sighting, replace(proof_or_rival, rivals=unique))
-                    return
-                # Another fault holds where this one was refuted; it has its own finding.
-                for name in explanation.faults:
-                    yield self._finding(name, sighting, proof_or_rival)
-                return
-            rivals += [(f, proof_or_rival) for f in explanation.faults]
-        unique = tuple(dict(rivals).items())
-        proof = Proof(elements=full.wrong, explained=full.accounted, rivals=unique)
-        yield self._finding(MISMATCH, sighting, proof)
+            verdict = self._test(explanation, full, trial, companions)
+            if isinstance(verdict, str):
+                rivals += [(f, verdict) for f in explanation.faults]
+                continue
+            # Where another fault holds than the one that was sighted, it is a finding of that name.
+            names = (fault,) if fault in explanation.faults else explanation.faults
+            rivals += self._rivals(explanation, full, companions)
+            unique = {f: where for f, where in rivals if f not in names}
+            return names, replace(verdict, rivals=tuple(unique.items())), explanation.candidates
+        return None
 
     def _rivals(
         self,
         chosen: Explanation,
         full: Diagnosis,
-        fault: str,
         companions: list[Candidate],
     ) -> list[tuple[str, str]]:
         """The other faults that fit the smallest example, and what refuted them."""
@@ -421,12 +438,11 @@ class _Search:
                     where = test.refuted_by.example
                     out += [(f, f"{where.label()} {where.dtype()}") for f in other.faults]
                     break
-        return [r for r in out if r[0] != fault]
+        return out
 
     def _test(
         self,
         explanation: Explanation,
-        fault: str,
         full: Diagnosis,
         trial: Trial,
         companions: list[Candidate],
@@ -445,7 +461,6 @@ class _Search:
                 where = test.refuted_by.example
                 return f"{where.label()} {where.dtype()}"
             probes += test.probes
-        del fault
         return Proof(
             elements=full.wrong,
             explained=full.accounted + explanation.explained,
@@ -479,14 +494,6 @@ class _Search:
             if not limit_of(probe):
                 out.append(probe)
         return out
-
-    def _unexplained(self, full: Diagnosis, companions: list[Candidate]) -> Proof:
-        del companions
-        return Proof(
-            elements=full.wrong,
-            explained=full.wrong - full.left,
-            statement="no fault predicts these elements",
-        )
 
     def _finding(self, fault: str, sighting: _Sighting, proof: Proof) -> Finding:
         trial = sighting.trial
@@ -570,20 +577,18 @@ def _count(full: Diagnosis, fault: str, trial: Trial) -> int:
     return int((trial.wrong & where).sum()) if where is not None else full.wrong
 
 
-def _order(example: Example, diagnosis: Diagnosis) -> tuple[int, ...]:
-    """Smaller first; at equal size fewer faults, fewer edits, simpler values."""
+#: dtypes in which an example reads best.
+_FAMILIAR = ("float32", "int32", "int8", "float16", "float64", "int64", "int16", "uint8")
+
+
+def _order(example: Example, faults: tuple[str, ...]) -> tuple[int, ...]:
+    """Smaller first; at equal size fewer faults, fewer edits, simpler values, a familiar dtype."""
     kind = list(FillKind).index(example.fill.kind)
     odd = sum(x != "contiguous" for _, x in example.layouts)
     elements, tiles, edits = generate.cost(example)
-    return (
-        len(diagnosis.faults) > 1,
-        elements,
-        tiles,
-        odd,
-        edits,
-        kind,
-        dtype_of(example.dtype()).bits,
-    )
+    name = example.dtype()
+    dtype = _FAMILIAR.index(name) if name in _FAMILIAR else len(_FAMILIAR)
+    return len(faults) > 1, elements, tiles, odd, edits, kind, dtype
 
 
 # --------------------------------------------------------------------------- entry points

@@ -107,8 +107,9 @@ def resolve(
             continue
         for source in sources:
             key = (source.path, source.pattern)
-            if key not in found or source.named:
-                found[key] = source
+            other = found.setdefault(key, source)
+            outer = min(other.root, source.root, key=len)
+            found[key] = replace(other, root=outer, named=other.named or source.named)
     whole = {path for path, pattern in found if pattern == "*"}
     kept = tuple(s for s in found.values() if s.pattern == "*" or s.path not in whole)
     return kept, tuple(problems)

@@ -77,12 +77,13 @@ SelectOption = Annotated[
     ),
 ]
 SeedOption = Annotated[
-    int, typer.Option("--seed", min=0, help="The same seed gives the same report.")
+    int, typer.Option("--seed", metavar="N", min=0, help="The same seed gives the same report.")
 ]
 MaxExamplesOption = Annotated[
     int | None,
     typer.Option(
         "--max-examples",
+        metavar="N",
         min=1,
         help="Examples of a case, at most.",
         show_default="by backend",

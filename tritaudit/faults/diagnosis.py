@@ -162,8 +162,8 @@ def diagnose(
             break
     if not result.explanations:
         _combine(trial, rest, partial, result)
-    if (not result.explanations or result.left) and not only_remembered:
-        _several(trial, rest, skip, result)
+    if (exhaustive or not result.explanations or result.left) and not only_remembered:
+        _several(trial, rest, skip, result, exhaustive)
     result.explanations.sort(key=lambda e: e.rank)
     return result
 
@@ -194,16 +194,33 @@ def _combine(
         result.explanations.append(Explanation(tuple(picked), names, count))
 
 
-def _several(trial: Trial, rest: torch.Tensor, skip: torch.Tensor, result: Diagnosis) -> None:
+def _several(
+    trial: Trial, rest: torch.Tensor, skip: torch.Tensor, result: Diagnosis, exhaustive: bool
+) -> None:
     """Motions that are wrong along two axes, tried when nothing simpler is right."""
     for found in several_axes(trial):
         claim = found.predict(trial)
         if claim is None or not claim.faults or bool(claim.refuted(trial, skip).any()):
             continue
         if not bool((rest & ~claim.explains(trial)).any()):
-            result.left = 0
-            result.explanations = [Explanation((found,), claim.faults, int(rest.sum()))]
-            return
+            if result.left:
+                result.explanations, result.left = [], 0
+            faults = _visible_faults(claim, skip)
+            result.explanations.append(Explanation((found,), faults, int(rest.sum())))
+            if not exhaustive:
+                return
+
+
+def left_over(trial: Trial, proven: Sequence[Candidate]) -> torch.Tensor:
+    """The wrong elements that neither a direct sighting nor a proven candidate accounts for."""
+    rest = trial.wrong & ~accounted(trial, seen_directly(trial))
+    for found in proven:
+        if not bool(rest.any()):
+            break
+        claim = found.predict(trial)
+        if claim is not None:
+            rest = rest & ~claim.explains(trial)
+    return rest
 
 
 # --------------------------------------------------------------------------- proof

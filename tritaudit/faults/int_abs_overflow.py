@@ -9,7 +9,6 @@ import torch
 from tritaudit.contracts import Abs, Operations, convert
 from tritaudit.dtypes import dtype_of
 from tritaudit.faults.protocol import Candidate, Claim, Fault, contract_of, evaluate, fixed
-from tritaudit.tensors import abs_bits
 from tritaudit.trial import Trial
 
 
@@ -57,7 +56,8 @@ def _in_reference(width: str) -> Candidate:
     def faulty(x: torch.Tensor) -> torch.Tensor:
         if not dtype_of(x.dtype).is_signed_int:
             return x.abs()
-        return convert(abs_bits(convert(x, dtype_of(width))), dtype_of(str(x.dtype)))
+        # Only the minimum itself: what does not fit at all has overflowed before abs.
+        return torch.where(x == torch.iinfo(dtype_of(width).torch).min, x, x.abs())
 
     def predict(trial: Trial) -> Claim | None:
         predicted = evaluate(trial, Operations(absolute=faulty))

@@ -324,8 +324,9 @@ def several_axes(trial: Trial) -> Iterator[Candidate]:
     for dim in range(len(flipped.shape)):
         here = [REVERSE, KEEP] if dim in flipped.dims else [KEEP, REVERSE]
         for rule in tile_rules(trial, names[dim], flipped.shape[dim]):
-            if rule.kind != "const":
-                here += [Way(kind, rule) for kind in ("local", "within", "order", "mirrored")]
+            # Of one tile there is only its inside to get wrong.
+            kinds = ("local", "within", "order", "mirrored") if rule.kind == "named" else ("local",)
+            here += [Way(kind, rule) for kind in kinds if rule.kind != "const"]
         choices.append(here)
     for first in range(len(choices)):
         for second in range(first + 1, len(choices)):

@@ -45,11 +45,13 @@ def _candidate(dim: int | None, name: str, rule: TileRule | None) -> Candidate:
         else:
             extent = right.shape[dim]
             near = _others(bad, dim, rule.of(trial, extent) if rule is not None else extent)
-        where = near & ~is_nan(right)
+        # A NaN that went through the arithmetic keeps neither sign nor payload.
+        where = near | is_nan(right)
         if not bool(where.any()):
             return None
         quiet = torch.full_like(bits_of(right), -1)
-        return Claim(fixed(from_bits(quiet, dtype_of(right.dtype))), where, ("nan-contamination",))
+        faults = ("nan-contamination",) if bool((near & ~is_nan(right)).any()) else ()
+        return Claim(fixed(from_bits(quiet, dtype_of(right.dtype))), where, faults)
 
     scope = "the whole tensor" if dim is None else f"a tile along {name}"
     tile = "" if rule is None else rule.text(name)

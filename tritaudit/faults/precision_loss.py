@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import torch
 
-from tritaudit.contracts import convert
+from tritaudit.contracts import Abs, Operations, convert
 from tritaudit.dtypes import dtype_of
-from tritaudit.faults.protocol import Candidate, Claim, Fault, evaluate
+from tritaudit.faults.protocol import Candidate, Claim, Fault, contract_of, evaluate
 from tritaudit.model import FLOATS, FP8, SIGNED_INTS, UNSIGNED_INTS
 from tritaudit.trial import Trial
 
@@ -66,10 +66,38 @@ def _candidate(name: str) -> Candidate:
     )
 
 
+def _abs_in(name: str) -> Candidate:
+    """abs of integers computed in a float type."""
+
+    def faulty(x: torch.Tensor) -> torch.Tensor:
+        wide = convert(x, dtype_of("int64"))
+        return convert(convert(wide, dtype_of(name)).abs(), dtype_of("float64"))
+
+    def predict(trial: Trial) -> Claim | None:
+        if not dtype_of(trial.source.dtype).is_int:
+            return None
+        predicted = evaluate(trial, Operations(absolute=faulty))
+        if predicted is None or predicted.value.shape != trial.wrong.shape:
+            return None
+        return Claim(predicted, None, ("precision-loss",))
+
+    return Candidate(
+        f"abs in {name}",
+        "precision-loss",
+        predict,
+        statement=f"the absolute value is computed in {name}",
+        parameters=(("abs in", name),),
+        general=1,
+    )
+
+
 def candidates(trial: Trial) -> Iterator[Candidate]:
     """Every type that is narrower than the first input's."""
     for name in narrower(trial.example.dtype()):
         yield _candidate(name)
+    if dtype_of(trial.source.dtype).is_int and isinstance(contract_of(trial), Abs):
+        for name in ("float16", "bfloat16", "float32", "float64"):
+            yield _abs_in(name)
 
 
 FAULT = Fault("precision-loss", candidates=candidates)
