@@ -36,5 +36,5 @@ case = Case(
     run=run,
     contract=Reference(absolute_difference, tolerance="exact"),
     inputs=[Tensor("x", "N", dtypes=DTYPES), Tensor("y", "N", dtypes=DTYPES)],
-    tiles=[Tile("BLOCK", axis="N", sizes=(16, 64, 128))],
+    tiles=[Tile("BLOCK", axis="N", sizes=(16, 64, 1024))],
 )

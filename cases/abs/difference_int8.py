@@ -37,7 +37,7 @@ case = Case(
     run=run,
     contract=Reference(absolute_difference),
     inputs=[Tensor("x", "N", dtypes="int8"), Tensor("y", "N", dtypes="int8")],
-    tiles=[Tile("BLOCK", axis="N", sizes=(16, 64, 128))],
+    tiles=[Tile("BLOCK", axis="N", sizes=(16, 64, 1024))],
     out_dtype="int16",
     expect="int-overflow",
     twin="abs/difference_widened",

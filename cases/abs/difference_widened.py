@@ -35,6 +35,6 @@ case = Case(
     run=run,
     contract=Reference(absolute_difference),
     inputs=[Tensor("x", "N", dtypes=tuple(WIDER)), Tensor("y", "N", dtypes=tuple(WIDER))],
-    tiles=[Tile("BLOCK", axis="N", sizes=(16, 64, 128))],
+    tiles=[Tile("BLOCK", axis="N", sizes=(16, 64, 1024))],
     out_dtype=lambda dtype: WIDER[dtype],
 )

@@ -29,6 +29,6 @@ case = Case(
     run=run,
     contract=Abs(),
     inputs=[Tensor("x", "N", dtypes=FLOATS)],
-    tiles=[Tile("BLOCK", axis="N", sizes=(16, 64, 128))],
+    tiles=[Tile("BLOCK", axis="N", sizes=(16, 64, 1024))],
     in_place="x",
 )

@@ -36,6 +36,6 @@ case = Case(
     run=run,
     contract=Reference(window, tolerance="exact"),
     inputs=[Tensor("x", "N", dtypes=("float16", "float32", "float64", *SIGNED_INTS))],
-    tiles=[Tile("BLOCK", axis="N", sizes=(16, 64, 128))],
+    tiles=[Tile("BLOCK", axis="N", sizes=(16, 64, 1024))],
     scalars=[Scalar("target", values=(0, 13, 64)), Scalar("radius", values=(0, 5, 40))],
 )

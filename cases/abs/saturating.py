@@ -29,5 +29,5 @@ case = Case(
     run=run,
     contract=Abs(overflow="saturate"),
     inputs=[Tensor("x", "N", dtypes=SIGNED_INTS)],
-    tiles=[Tile("BLOCK", axis="N", sizes=(16, 64, 128))],
+    tiles=[Tile("BLOCK", axis="N", sizes=(16, 64, 1024))],
 )

@@ -31,7 +31,7 @@ case = Case(
     run=run,
     contract=Abs(),
     inputs=[Tensor("x", "N", dtypes=FLOATS)],
-    tiles=[Tile("BLOCK", axis="N", sizes=(16, 64, 128))],
+    tiles=[Tile("BLOCK", axis="N", sizes=(16, 64, 1024))],
     expect=("unwritten-output", "input-mutated"),
     twin="abs/vector",
 )

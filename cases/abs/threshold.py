@@ -34,7 +34,7 @@ case = Case(
     contract=Reference(hard_threshold, tolerance="exact"),
     # No bfloat16: the interpreter compares it as raw 16-bit integers.
     inputs=[Tensor("x", "N", dtypes=("float16", "float32", "float64"))],
-    tiles=[Tile("BLOCK", axis="N", sizes=(16, 64, 128))],
+    tiles=[Tile("BLOCK", axis="N", sizes=(16, 64, 1024))],
     # Exact in every dtype: a Python float reaches the kernel as a float32.
     scalars=[Scalar("t", values=(0.0, 0.5, 2.0))],
 )

@@ -29,5 +29,5 @@ case = Case(
     run=run,
     contract=Abs(),
     inputs=[Tensor("x", "N", dtypes=FLOATS, layouts=("contiguous", "offset"))],
-    tiles=[Tile("BLOCK", axis="N", sizes=(16, 64, 128))],
+    tiles=[Tile("BLOCK", axis="N", sizes=(16, 64, 1024))],
 )

@@ -32,7 +32,7 @@ case = Case(
     run=run,
     contract=Abs(),
     inputs=[Tensor("x", "N", dtypes=("int8", "int16", "int32"))],
-    tiles=[Tile("BLOCK", axis="N", sizes=(16, 64, 128))],
+    tiles=[Tile("BLOCK", axis="N", sizes=(16, 64, 1024))],
     expect="int-abs-overflow",
     twin="abs/widened",
 )

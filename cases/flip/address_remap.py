@@ -32,6 +32,6 @@ case = Case(
     inputs=[
         Tensor("x", "N", dtypes=FLOATS + INTS + FP8 + BOOL, layouts=("contiguous", "offset")),
     ],
-    tiles=[Tile("BLOCK", axis="N", sizes=(16, 64, 128))],
-    axes={"N": (0, 512)},
+    tiles=[Tile("BLOCK", axis="N", sizes=(16, 64, 1024))],
+    axes={"N": (0, None)},
 )

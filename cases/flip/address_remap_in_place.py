@@ -32,7 +32,7 @@ case = Case(
     run=run,
     contract=Flip("N"),
     inputs=[Tensor("x", "N", dtypes=FLOATS + INTS)],
-    tiles=[Tile("BLOCK", axis="N", sizes=(16, 64, 128))],
+    tiles=[Tile("BLOCK", axis="N", sizes=(16, 64, 1024))],
     in_place="x",
     expect="alias-race",
     twin="flip/address_remap",

@@ -38,6 +38,5 @@ case = Case(
             layouts=("contiguous", "strided", "transposed"),
         ),
     ],
-    tiles=[Tile("BH", axis="H", sizes=(4, 16)), Tile("BW", axis="W", sizes=(16, 64))],
-    axes={"H": (1, 20), "W": (1, 80)},
+    tiles=[Tile("BH", axis="H", sizes=(8, 32)), Tile("BW", axis="W", sizes=(16, 64))],
 )

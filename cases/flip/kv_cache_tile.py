@@ -36,8 +36,8 @@ case = Case(
     run=run,
     contract=Flip("T"),
     inputs=[Tensor("cache", "B H T D", dtypes=FLOATS)],
-    tiles=[Tile("BLOCK_T", axis="T", sizes=(4, 32))],
-    axes={"B": (1, 2), "H": (1, 2), "T": (1, 70), "D": (1, 4)},
+    tiles=[Tile("BLOCK_T", axis="T", sizes=(4, 8))],
+    axes={"B": (1, 2), "H": (1, 2), "T": (1, 20), "D": (1, 4)},
     expect=(
         "block-local-flip",
         "padding-leak",

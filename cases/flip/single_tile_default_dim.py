@@ -34,7 +34,7 @@ case = Case(
     run=run,
     contract=Flip("N"),
     inputs=[Tensor("x", "N", dtypes=FLOATS + INTS + BOOL)],
-    axes={"N": (1, 40)},
+    axes={"N": (1, 32)},
     expect=(
         Known("api-rejects", triton=">=3.4,<3.9"),
         # Before 3.3 a flip is a multiplication by 0 and 1 and a sum (claim A4), and the interpreter

@@ -33,7 +33,7 @@ case = Case(
     run=run,
     contract=Flip("N"),
     inputs=[Tensor("x", "N", dtypes=FLOATS + INTS + BOOL)],
-    axes={"N": (1, 40)},
+    axes={"N": (1, 32)},
     # Before 3.3 a flip is a multiplication by 0 and 1 and a sum (claim A4), and the interpreter
     # stores sums of integers below 64 bits with 8 bytes each, the last one beyond the end.
     expect=(

@@ -43,6 +43,6 @@ case = Case(
     run=run,
     contract=Reference(huber, tolerance=4),
     inputs=[Tensor("x", "N", dtypes=DTYPES), Tensor("y", "N", dtypes=DTYPES)],
-    tiles=[Tile("BLOCK", axis="N", sizes=(16, 64, 128))],
+    tiles=[Tile("BLOCK", axis="N", sizes=(16, 64, 1024))],
     scalars=[Scalar("delta", values=(1.0, 1.5, 4.0))],
 )

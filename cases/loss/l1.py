@@ -37,5 +37,5 @@ case = Case(
     run=run,
     contract=Reference(l1, tolerance="exact"),
     inputs=[Tensor("x", "N", dtypes=DTYPES), Tensor("y", "N", dtypes=DTYPES)],
-    tiles=[Tile("BLOCK", axis="N", sizes=(16, 64, 128))],
+    tiles=[Tile("BLOCK", axis="N", sizes=(16, 64, 1024))],
 )
