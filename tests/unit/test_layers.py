@@ -97,8 +97,8 @@ def test_a_module_imports_only_from_layers_above_its_own(module: str) -> None:
         assert other_top == top or RANK[other_top] < RANK[top], f"{module} imports {other}"
 
 
-def test_the_api_of_authors_loads_nothing_but_the_model() -> None:
-    assert own(imports("", functions=False)) == {"model"}
+def test_the_api_of_authors_loads_nothing_before_it_is_used() -> None:
+    assert own(imports("", functions=False)) == set()
 
 
 @pytest.mark.parametrize("heavy", list(LOADS))
@@ -127,7 +127,7 @@ def test_the_process_of_the_command_line_loads_nothing_heavy(start: str) -> None
         assert not {n.partition(".")[0] for n in names} & set(HEAVY), f"{module} by way of {start}"
         left += [m for m in own(names) if m in MODULES]
         left += [package for package in [module.rpartition(".")[0]] if package]
-    assert "model" in seen
+    assert len(seen) > 1
 
 
 def test_a_function_may_import_torch_only_in_the_worker() -> None:
