@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tritaudit.targets import LoadProblem, builtin_root, nearest, resolve
+from tritaudit import targets
+from tritaudit.targets import CatalogueError, LoadProblem, builtin_root, nearest, resolve
 
 
 @pytest.fixture
@@ -17,8 +18,8 @@ def catalogue(tmp_path: Path) -> Path:
     return root
 
 
-def names(targets: list[str], root: Path) -> list[str]:
-    sources, problems = resolve(targets, root)
+def names(wanted: list[str], root: Path) -> list[str]:
+    sources, problems = resolve(wanted, root)
     assert problems == ()
     return [s.name if s.pattern == "*" else s.pattern for s in sources]
 
@@ -105,3 +106,17 @@ def test_a_problem_reads_as_place_and_sentence() -> None:
 
 def test_this_checkout_has_a_catalogue() -> None:
     assert (builtin_root() / "flip" / "single_tile.py").is_file()
+
+
+def test_an_installed_wheel_has_its_catalogue_inside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "site-packages" / "tritaudit"
+    (package / "_cases").mkdir(parents=True)
+    (package.parent / "cases").mkdir()  # of another distribution
+    monkeypatch.setattr(targets, "__file__", str(package / "targets.py"))
+    assert builtin_root() == package / "_cases"
+    (package / "_cases").rmdir()
+    (package.parent / "cases").rmdir()
+    with pytest.raises(CatalogueError, match="the catalogue is missing"):
+        builtin_root()
