@@ -1,7 +1,8 @@
 """Take the absolute value of signed integers, with the maximum in place of an overflow.
 
-Claim B20: after `tl.abs` only the minimum is still negative. Its complement is the maximum of the
-type, the nearest value that the type has. The output keeps the type of the input.
+Claim B20: only the minimum has no absolute value in its own type. Raised by one before `tl.abs`, it
+gives the maximum, the nearest value that the type has, and no other value is changed. The output
+keeps the type of the input.
 """
 
 import torch
@@ -12,17 +13,18 @@ from tritaudit import SIGNED_INTS, Abs, Case, Tensor, Tile
 
 
 @triton.jit
-def abs_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+def abs_kernel(x_ptr, out_ptr, n, HIGHEST: tl.constexpr, BLOCK: tl.constexpr):
     offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     mask = offs < n
     x = tl.load(x_ptr + offs, mask=mask)
-    a = tl.abs(x)
-    tl.store(out_ptr + offs, tl.where(a < 0, ~a, a), mask=mask)
+    a = tl.abs(tl.maximum(x, -HIGHEST))
+    tl.store(out_ptr + offs, a.to(x.dtype), mask=mask)
 
 
 def run(x: torch.Tensor, out: torch.Tensor, *, BLOCK: int) -> None:
     n = x.numel()
-    abs_kernel[(triton.cdiv(n, BLOCK),)](x, out, n, BLOCK=BLOCK)
+    highest = torch.iinfo(x.dtype).max
+    abs_kernel[(triton.cdiv(n, BLOCK),)](x, out, n, HIGHEST=highest, BLOCK=BLOCK)
 
 
 case = Case(

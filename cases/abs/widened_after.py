@@ -1,7 +1,8 @@
 """Take the absolute value of signed integers and widen the result, too late.
 
 Claim B22: the output is wide enough, but the conversion comes after `tl.abs`. By then the minimum
-has already overflowed: abs(int8 -128) is the int8 -128, and its conversion to int16 is -128.
+has already overflowed: abs(int8 -128) is the int8 -128, and its conversion to int16 is -128. (On
+NVIDIA GPUs with Triton before 3.8, int16 escapes by accident, see `abs/saturating_after`.)
 
 Right: `abs/widened`, which converts first.
 """

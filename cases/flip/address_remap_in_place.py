@@ -3,7 +3,9 @@
 Claim A18: the programs of `flip/address_remap` are independent as long as they write somewhere
 else. When x is the output as well, a program that writes the front of x destroys what the program
 for the back has still to read. One after the other, the second half of the result is a copy of the
-already reversed front; side by side on a GPU it is a race, and small vectors mostly win it.
+already reversed front. Side by side on a GPU it is a race: as long as all programs are resident at
+once, each has usually read before another writes, so that small vectors come out right and large
+ones do not.
 
 Right: `flip/address_remap`, with an output of its own.
 """
@@ -12,7 +14,7 @@ import torch
 import triton
 import triton.language as tl
 
-from tritaudit import FLOATS, INTS, Case, Flip, Tensor, Tile
+from tritaudit import FLOATS, INTS, Case, Flip, Known, Tensor, Tile
 
 
 @triton.jit
@@ -34,6 +36,7 @@ case = Case(
     inputs=[Tensor("x", "N", dtypes=FLOATS + INTS)],
     tiles=[Tile("BLOCK", axis="N", sizes=(16, 64, 1024))],
     in_place="x",
-    expect="alias-race",
+    # On an H200 the race was lost from 30,000 elements on (tiles of 16), and never below.
+    expect=Known("alias-race", backend="interpreter"),
     twin="flip/address_remap",
 )
