@@ -1,4 +1,52 @@
-"""In place: elements are read after they were overwritten."""
+"""In place: elements are read after they were overwritten.
+
+## What happens
+
+The output is its own input, and some elements are read after another program has stored over them.
+Where the programs run one after the other, as in the interpreter, the second half of the result is
+a copy of the reversed first half. On a GPU it depends on timing: 1,185,120 of 4,194,304 elements
+were wrong in one run on an H200 (claim A18), others in the next.
+
+## Why
+
+A program stores its tile over elements that the program of the mirrored tile has yet to read.
+Nothing orders the programs of a grid. Within one program all of a tile is loaded before it is
+stored, so a single program that holds the whole axis is safe.
+
+abs in place is safe as well: each element is read and written by the same lane (claim B46).
+
+## How to see it
+
+One tile is right, so small tests pass. On a GPU a few thousand elements mostly win the race too.
+The same kernel with a separate output is right, which makes it look like a fault of the caller.
+
+## Wrong
+
+`flip/address_remap_in_place`:
+
+```python
+offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+mask = offs < n
+x = tl.load(x_ptr + (n - 1 - offs), mask=mask)
+tl.store(x_ptr + offs, x, mask=mask)
+```
+
+## Right
+
+`flip/address_remap`:
+
+```python
+mask = offs < n
+x = tl.load(x_ptr + (n - 1 - offs), mask=mask)
+tl.store(out_ptr + offs, x, mask=mask)
+```
+
+## Fix
+
+Give the kernel an output of its own. If it has to be in place, let one program own both ends: load
+the elements `offs` and their mirror images `n - 1 - offs` for `offs < n // 2`, then store each
+where the other was. No element then belongs to two programs.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,51 @@
-"""abs of the smallest integer of a type, whose absolute value the type cannot hold."""
+"""abs of the smallest integer of a type, whose absolute value the type cannot hold.
+
+## What happens
+
+abs(int8 -128) is -128: the only value whose absolute value is negative.
+
+## Why
+
+Two's complement has one negative number more than positive ones. The absolute value of the minimum
+is one above the maximum, and negating it gives the minimum again. `tl.abs` returns it unchanged at
+every width, on every version and on the GPU; the LLVM operation defines it so (claim B20).
+`tl.maximum(x, -x)` and `tl.where(x < 0, -x, x)` compile to the same (claims B2, B23).
+
+Widening afterwards comes too late: `tl.abs(x).to(tl.int16)` widens the -128. So does widening
+before and storing into the narrow type: the store cuts 128 to -128 (claim B22).
+
+## How to see it
+
+`torch.abs` and `numpy.abs` return -128 as well, so a comparison with them passes with any input.
+Check `(out >= 0).all()` on an input that holds `torch.iinfo(dtype).min`. In int32 a random test
+never meets it; a saturated sensor or a clipped int8 tensor is full of it.
+
+## Wrong
+
+`abs/vector_int`:
+
+```python
+x = tl.load(x_ptr + offs, mask=mask)
+tl.store(out_ptr + offs, tl.abs(x), mask=mask)
+```
+
+## Right
+
+`abs/widened`, into an output of the next wider type:
+
+```python
+x = tl.load(x_ptr + offs, mask=mask)
+wide = x.to(out_ptr.dtype.element_ty)
+tl.store(out_ptr + offs, tl.abs(wide), mask=mask)
+```
+
+## Fix
+
+Widen before abs, and give the output the wider type. Where the type has to stay, saturate:
+`a = tl.abs(x)`, then `tl.where(a < 0, ~a, a)` turns the one negative result into the maximum
+(`abs/saturating`, contract `Abs(overflow="saturate")`). Where torch's answer is what is wanted,
+say so: `Abs(overflow="wrap")`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,50 @@
-"""Integer arithmetic (a difference, a sum) wrapped in a type too narrow for its result."""
+"""Integer arithmetic (a difference, a sum) wrapped in a type too narrow for its result.
+
+## What happens
+
+|100 - (-100)| in int8 is 56, not 200: the difference wrapped to -56 before abs saw it. In uint8 |3
+- 5| is 254: the difference wrapped to 254, and abs of an unsigned value does nothing.
+
+## Why
+
+Triton computes in the type of its operands; it does not promote int8 to int32 as C does. A
+difference needs one bit more than its operands, a sum of k elements log2(k) bits. `tl.abs` of a
+wrapped difference is the absolute value of the wrong number (claim B25). `tl.sum` of int8 and
+int16 accumulates in int32 from Triton 3.3 on and wraps before that; a store into a narrow output
+cuts the result on every version.
+
+## How to see it
+
+Small values are right. torch wraps in the same places, so `(x - y).abs()` in the same dtype as the
+reference agrees with the kernel. Compute the reference in int64, and use values near both ends of
+the type.
+
+## Wrong
+
+`abs/difference_int8`:
+
+```python
+x = tl.load(x_ptr + offs, mask=mask)
+y = tl.load(y_ptr + offs, mask=mask)
+tl.store(out_ptr + offs, tl.abs(x - y), mask=mask)
+```
+
+## Right
+
+`abs/difference_widened`:
+
+```python
+x = tl.load(x_ptr + offs, mask=mask).to(out_ptr.dtype.element_ty)
+y = tl.load(y_ptr + offs, mask=mask).to(out_ptr.dtype.element_ty)
+tl.store(out_ptr + offs, tl.abs(x - y), mask=mask)
+```
+
+## Fix
+
+Widen the operands, not the result: `x.to(tl.int16) - y.to(tl.int16)`, and store into a type that
+holds the answer. Unsigned operands need a signed wider type, or no difference at all:
+`tl.maximum(x, y) - tl.minimum(x, y)` stays inside the unsigned type.
+"""
 
 from __future__ import annotations
 

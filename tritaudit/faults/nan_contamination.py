@@ -1,4 +1,50 @@
-"""One NaN or Inf makes other elements of its tile NaN."""
+"""One NaN or Inf makes other elements of its tile NaN.
+
+## What happens
+
+A single NaN or Inf in the input, and every other element of the tile comes out as NaN. Finite
+inputs are right to the last bit.
+
+## Why
+
+The elements are moved by arithmetic: each is multiplied by 0 or 1 and the products are summed.
+That is exact for finite numbers. But 0 * NaN and 0 * Inf are NaN, and a sum with one NaN in it is
+NaN, so the one bad element reaches all places, and not only its own.
+
+`tl.flip` itself did this up to Triton 3.2: one NaN in eight elements gave eight, one Inf gave
+seven. From 3.3 it moves bits (claim A4). A permutation by `tl.dot` with a matrix of zeros and ones
+does it on every version.
+
+## How to see it
+
+A test with `randn` never holds a NaN. Put one into the first element and compare the others, with
+`equal_nan=True`.
+
+## Wrong
+
+`flip/one_hot_sum`:
+
+```python
+exchange = (lanes[:, None] + lanes[None, :] == BLOCK - 1).to(x.dtype)
+y = tl.sum(x[None, :] * exchange, axis=1)
+```
+
+## Right
+
+`flip/address_remap`:
+
+```python
+x = tl.load(x_ptr + (n - 1 - offs), mask=mask)
+tl.store(out_ptr + offs, x, mask=mask)
+```
+
+## Fix
+
+Move elements by address, or with `tl.flip` on Triton 3.3 or newer. Where the sum has to stay,
+select in place of multiplying:
+`tl.where(lanes[:, None] + lanes[None, :] == BLOCK - 1, x[None, :], 0.0)` keeps a NaN out of the
+sums that it is no part of; `-0.0` still comes out as `+0.0`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,45 @@
-"""NaN came out as a number."""
+"""NaN came out as a number.
+
+## What happens
+
+An input element is NaN, and the output holds a number in its place, as if nothing had been wrong.
+
+## Why
+
+Every comparison with NaN is false. A NaN falls through all branches of a `tl.where`, into whatever
+the last one gives: two selections that each default to 0 make 0 of it. Compiled, `tl.max` and
+`tl.maximum` drop NaN (`tl.maximum` unless it is given `propagate_nan=tl.PropagateNan.ALL`); the
+interpreter agrees with that only since 3.5.1 and 3.8.
+
+## How to see it
+
+A test with `randn` never holds a NaN. Put one in and check `torch.isnan(out)` in its place. A lost
+NaN is worse than a spread one: the overflow that made it is no longer visible downstream.
+
+## Wrong
+
+`abs/two_relus`:
+
+```python
+positive = tl.where(x > 0, x, 0.0)
+negative = tl.where(x < 0, -x, 0.0)
+tl.store(out_ptr + offs, positive + negative, mask=mask)
+```
+
+## Right
+
+`abs/vector`:
+
+```python
+x = tl.load(x_ptr + offs, mask=mask)
+tl.store(out_ptr + offs, tl.abs(x), mask=mask)
+```
+
+## Fix
+
+Write `tl.abs(x)`, which keeps NaN with its payload (claim B16). In a selection let the branch that
+is taken when the comparison is false carry x: `tl.where(x < limit, other, x)`.
+"""
 
 from __future__ import annotations
 

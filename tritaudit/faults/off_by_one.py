@@ -1,4 +1,49 @@
-"""The reversal is shifted by one element, or by a small constant."""
+"""The reversal is shifted by one element, or by two.
+
+## What happens
+
+Output i holds x[n - i] in place of x[n - 1 - i]: everything is one position late, the first or the
+last element is lost, and at the other end something comes in that does not belong there: the
+neighbour in memory, the value of a masked lane, or an element twice.
+
+## Why
+
+The last index is n - 1. `n - offs` reaches from n down to 1; `n - 2 - offs` from n - 2 down to -1.
+The mask of the store does not help, because it tests `offs`, and not the mirrored address.
+
+## How to see it
+
+Every test with distinct elements sees it. One with a single element sees what lies beside it: in
+the tool that is a guard band, which makes the read out of bounds a finding of its own
+(`out-of-bounds-read`); in a test with torch tensors it is whatever the allocator left there, often
+zeros.
+
+## Wrong
+
+`flip/address_remap_off_by_one`:
+
+```python
+offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+mask = offs < n
+x = tl.load(x_ptr + (n - offs), mask=mask)
+tl.store(out_ptr + offs, x, mask=mask)
+```
+
+## Right
+
+`flip/address_remap`:
+
+```python
+mask = offs < n
+x = tl.load(x_ptr + (n - 1 - offs), mask=mask)
+tl.store(out_ptr + offs, x, mask=mask)
+```
+
+## Fix
+
+Mirror with `n - 1 - offs`. To check such a line, put in both ends: offs = 0 has to give n - 1, and
+offs = n - 1 has to give 0.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,50 @@
-"""Memory beside a tensor was written."""
+"""Memory beside a tensor was written.
+
+## What happens
+
+A store went before the start or beyond the end of a tensor. The tool surrounds every tensor with a
+guard band and looks at it after the launch.
+
+## Why
+
+A tile has a power-of-two size, an axis has not: every store of a padded tile needs a mask that is
+true only inside. It is missing, or tests something else than the address that is stored to:
+flipped (claim A41), inverted (claim B47), or computed before the offsets were shifted.
+
+## How to see it
+
+Not at all, as a rule. The values of the output can be right, and no error is raised: memory beyond
+a tensor mostly belongs to the caching allocator's own block, so another tensor is overwritten,
+some time, somewhere else. `compute-sanitizer` sees only what leaves the allocation
+(`PYTORCH_NO_CUDA_MEMORY_CACHING=1` makes that the tensor). At multiples of the tile there is
+nothing to see.
+
+## Wrong
+
+`abs/missing_mask`:
+
+```python
+offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+x = tl.load(x_ptr + offs)
+tl.store(out_ptr + offs, tl.abs(x))
+```
+
+## Right
+
+`abs/vector`:
+
+```python
+offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+mask = offs < n
+x = tl.load(x_ptr + offs, mask=mask)
+tl.store(out_ptr + offs, tl.abs(x), mask=mask)
+```
+
+## Fix
+
+Mask the store, with a condition on the very index that is stored to: `dst < n` for
+`out_ptr + dst`, and `dst >= 0` as well where dst can be negative. With two axes mask both.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,49 @@
-"""Values passed through a narrower type."""
+"""Values passed through a narrower type.
+
+## What happens
+
+Large integers come out rounded: 16,777,217 as 16,777,216 after a way through float32. Floats lose
+the low bits of their mantissa, or overflow, after a way through float16 or bfloat16.
+
+## Why
+
+A float type holds only so many bits: integers up to 2^24 are exact in float32, up to 2^11 in
+float16, up to 2^8 in bfloat16, up to 2^53 in float64. A cast "to be safe" before abs, a `tl.dot`
+whose default lowers float32 to TF32, a Python float argument that becomes float32 in the kernel
+(claim B38b), and an output that is allocated narrower than the input all pass the values through
+such a type.
+
+## How to see it
+
+Small integers are exact in every float type, and `assert_close` allows float32 a relative error of
+1.3e-6, so a test with small or random values passes. Use values with all bits set (the type's
+maximum, 2^24 + 1) and compare exactly.
+
+## Wrong
+
+`abs/through_float32`:
+
+```python
+x = tl.load(x_ptr + offs, mask=mask).to(tl.float32)
+tl.store(out_ptr + offs, tl.abs(x).to(tl.int64), mask=mask)
+```
+
+## Right
+
+`abs/widened`:
+
+```python
+x = tl.load(x_ptr + offs, mask=mask)
+wide = x.to(out_ptr.dtype.element_ty)
+tl.store(out_ptr + offs, tl.abs(wide), mask=mask)
+```
+
+## Fix
+
+Leave the cast out: `tl.abs` and `tl.flip` work on integers of every width. Where a wider type is
+needed, take one that holds every value of the narrow one: int32 fits into int64 and float64, not
+into float32.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,49 @@
-"""abs left values negative, or made them so."""
+"""abs left values negative, or made them so.
+
+## What happens
+
+Values keep their sign, or all come out negative, or all are negated.
+
+## Why
+
+The decision was made once for the tile and not for each element. `if x < 0:` asks a whole tile one
+question. The interpreter takes the branch whatever the values are, so that every element is
+negated; the compiler refuses it from Triton 3.4 on and aborted the process before (claim B1).
+Python's own `max(x, -x)` compares once in the interpreter and returns all of x or all of -x (claim
+B23).
+
+Or there is no abs at all: its result was dropped, or a comparison is the wrong way round.
+
+## How to see it
+
+Any test with values of both signs sees it. Under `TRITON_INTERPRET=1` no error is raised, and a
+kernel that works there may not compile for a GPU.
+
+## Wrong
+
+`abs/python_if`, in the interpreter:
+
+```python
+x = tl.load(x_ptr + offs, mask=mask)
+if x < 0:
+    x = -x
+tl.store(out_ptr + offs, x, mask=mask)
+```
+
+## Right
+
+`abs/vector`:
+
+```python
+x = tl.load(x_ptr + offs, mask=mask)
+tl.store(out_ptr + offs, tl.abs(x), mask=mask)
+```
+
+## Fix
+
+Write `tl.abs(x)`. Where the condition is another one, choose per element with `tl.where`, and use
+`tl.maximum`, not Python's `max`, for tiles.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,45 @@
-"""abs left -0.0 negative."""
+"""abs left -0.0 negative.
+
+## What happens
+
+The absolute value of -0.0 is -0.0. All other values are right.
+
+## Why
+
+`-0.0 < 0` is false, so `tl.where(x < 0, -x, x)` passes -0.0 through; `-0.0 >= 0` is true, so
+`tl.where(x >= 0, x, -x)` does the same (claim B42). A comparison cannot tell the two zeros apart,
+only the sign bit can. The compiler does not repair it: the selection was never folded into a bit
+operation in ten versions (claim B43).
+
+## How to see it
+
+`==`, `torch.equal` and `assert_close` take -0.0 and +0.0 for equal (claim B53). Compare the bits
+(`x.view(torch.int32)`), or `torch.signbit(out).any()`. A value that is rounded or multiplied to
+zero has a sign half of the time; `1 / x` turns it into -Inf.
+
+## Wrong
+
+`abs/where_lt`:
+
+```python
+x = tl.load(x_ptr + offs, mask=mask)
+tl.store(out_ptr + offs, tl.where(x < 0, -x, x), mask=mask)
+```
+
+## Right
+
+`abs/vector`:
+
+```python
+x = tl.load(x_ptr + offs, mask=mask)
+tl.store(out_ptr + offs, tl.abs(x), mask=mask)
+```
+
+## Fix
+
+Write `tl.abs(x)`. It clears the sign bit, one `and` in the PTX where the selection takes a compare
+and a select (claims B2, B5), and it is right for NaN, too.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,45 @@
-"""-0.0 came out as +0.0 where bits must move unchanged."""
+"""-0.0 came out as +0.0 where bits must move unchanged.
+
+## What happens
+
+The element is in the right place and compares equal, but its sign bit is gone.
+
+## Why
+
+Something was computed where something should only be moved. Adding zeros does it: +0.0 + -0.0 is
++0.0 in IEEE 754, so a sum of products with a one-hot row loses the sign, and so does `x + 0`. Up
+to Triton 3.2 `tl.flip` was such a sum (claim A4).
+
+## How to see it
+
+`==`, `torch.equal` and `assert_close` all take -0.0 and +0.0 for equal (claim B53). Compare the
+bits: `x.view(torch.int32)`. It matters where the sign is used: `1 / x` is -Inf or +Inf, and
+`atan2`, `copysign` and `signbit` differ.
+
+## Wrong
+
+`flip/one_hot_sum`:
+
+```python
+exchange = (lanes[:, None] + lanes[None, :] == BLOCK - 1).to(x.dtype)
+y = tl.sum(x[None, :] * exchange, axis=1)
+```
+
+## Right
+
+`flip/address_remap`:
+
+```python
+x = tl.load(x_ptr + (n - 1 - offs), mask=mask)
+tl.store(out_ptr + offs, x, mask=mask)
+```
+
+## Fix
+
+Move elements by address, or with `tl.flip` on Triton 3.3 or newer. Where arithmetic has to do it,
+view the floats as integers first (`x.to(tl.int32, bitcast=True)`): adding integer zeros changes
+nothing.
+"""
 
 from __future__ import annotations
 

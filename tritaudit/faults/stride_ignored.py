@@ -1,4 +1,48 @@
-"""Memory order was read in place of logical order."""
+"""Memory order was read in place of logical order.
+
+## What happens
+
+The kernel treats its input as contiguous. For a transposed, sliced or expanded tensor it reads the
+elements in the order in which they lie in memory: other elements than the caller meant, or memory
+between and behind them.
+
+## Why
+
+A kernel gets a pointer and nothing else: shape and strides stay behind unless they are passed as
+arguments. `row * W + col` is right where `x.stride() == (W, 1)`. `x.t()`, `x[:, ::2]` and
+`x.expand(...)` have the same shape as a contiguous tensor and other strides, and none of them
+copies.
+
+## How to see it
+
+A test on fresh tensors is always right, because they are contiguous. `torch.flip` itself gives
+back a contiguous copy (claim A11), so its result is no help either. Pass a view, for instance
+`torch.randn(w, h).t()`.
+
+## Wrong
+
+`flip/rows_strides_ignored`:
+
+```python
+x = tl.load(x_ptr + row * W + (W - 1 - cols), mask=mask)
+tl.store(out_ptr + row * W + cols, x, mask=mask)
+```
+
+## Right
+
+`flip/rows_remap`:
+
+```python
+x = tl.load(x_ptr + row * stride_h + (W - 1 - cols) * stride_w, mask=mask)
+tl.store(out_ptr + row * W + cols, x, mask=mask)
+```
+
+## Fix
+
+Pass `x.stride(k)` for every axis and multiply each index with its own stride. Where only
+contiguous tensors are meant, say so in the launch function: `x = x.contiguous()` costs a copy, an
+assertion costs nothing. `x.numel()` and a flat index are right for contiguous tensors alone.
+"""
 
 from __future__ import annotations
 

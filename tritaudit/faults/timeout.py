@@ -1,4 +1,49 @@
-"""A launch did not end."""
+"""A launch did not end.
+
+## What happens
+
+The launch was still running when the time for its case was over. The tool ends the process and
+reports the example that it was working on.
+
+## Why
+
+A loop in the kernel whose condition never becomes false: a `while` whose variable does not grow, a
+step that is 0 for some sizes, a lock or a counter that waits for a program which cannot start
+before this one has ended. On a GPU a grid is not guaranteed to run all at once.
+
+A case can also simply be slow: in the interpreter every program is a Python loop, and a flip of a
+tile of 1024 takes about 0.3 s. Then raise `--timeout`, or give the case smaller tiles and axes.
+
+## How to see it
+
+A hang with the GPU at 100 % and no message. Neither Ctrl-C nor a timeout of the test runner ends a
+kernel; only ending the process does.
+
+## Wrong
+
+```python
+tile = tl.program_id(0)
+while tile * BLOCK < n:
+    offs = tile * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offs, mask=offs < n)
+    tl.store(out_ptr + offs, tl.abs(x), mask=offs < n)
+```
+
+## Right
+
+```python
+for tile in range(tl.program_id(0), tl.cdiv(n, BLOCK), tl.num_programs(0)):
+    offs = tile * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offs, mask=offs < n)
+    tl.store(out_ptr + offs, tl.abs(x), mask=offs < n)
+```
+
+## Fix
+
+Loop with `for … in range(first, end, step)`, whose end is fixed before the first turn, and check
+that the step cannot be 0. Do not wait inside a kernel for another program; split the work into two
+launches.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,44 @@
-"""An unsigned value was treated as negative."""
+"""An unsigned value was treated as negative.
+
+## What happens
+
+A uint8 200 comes out as 56: its bits were read as the int8 -56, and that was made positive.
+
+## Why
+
+Memory holds bits; the type of the pointer says what they mean. A tensor passed as
+`x.view(torch.int8)`, a `.to(tl.int8, bitcast=True)`, or a kernel written for signed data and
+called on unsigned reads the upper half of the range as negative. For the unsigned type itself
+`tl.abs` is no operation at all (claim B7).
+
+## How to see it
+
+Values below half of the range (128 for uint8) are right, so a test with small numbers passes.
+torch on the CPU has no abs for uint16, uint32 and uint64, so a reference for these is usually
+computed through a signed view too, and agrees.
+
+## Wrong
+
+`abs/signed_view`:
+
+```python
+signed = SIGNED[x.dtype]
+abs_kernel[(triton.cdiv(n, BLOCK),)](x.view(signed), out.view(signed), n, BLOCK=BLOCK)
+```
+
+## Right
+
+`abs/unsigned`:
+
+```python
+abs_kernel[(triton.cdiv(n, BLOCK),)](x, out, n, BLOCK=BLOCK)
+```
+
+## Fix
+
+Pass the tensor in its own dtype: Triton takes uint8 to uint64 pointers. Where a signed view cannot
+be avoided, convert back before anything that depends on the sign: `x.to(tl.uint8, bitcast=True)`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,48 @@
-"""Elements of the output were never written."""
+"""Elements of the output were never written.
+
+## What happens
+
+Some elements, or all, hold what was in memory before the launch. `torch.empty` does not clear it:
+the values may be zeros, old results that look right, or anything.
+
+The tool fills the output with two different patterns in two launches. An element that kept both
+was not written.
+
+## Why
+
+Three causes are common. The grid is rounded down: `n // BLOCK` programs leave the last `n % BLOCK`
+elements, and start none at all where n < BLOCK. The mask of the store is the wrong way round, or
+narrower than the data (`offs > n`, claim B47). Or the arguments are swapped, so that the kernel
+writes its input.
+
+## How to see it
+
+Whole tiles are right where the grid is rounded down. And a caching allocator hands out the block
+that was freed last: run the right kernel or the reference first, and its result may stand in the
+memory of the next output. Fill the output with NaN before the launch.
+
+## Wrong
+
+`flip/tail_dropped`:
+
+```python
+reverse_kernel[(n // BLOCK,)](x, out, n, BLOCK=BLOCK)
+```
+
+## Right
+
+`flip/address_remap`:
+
+```python
+reverse_kernel[(triton.cdiv(n, BLOCK),)](x, out, n, BLOCK=BLOCK)
+```
+
+## Fix
+
+Round the grid up with `triton.cdiv(n, BLOCK)` and mask the store with `offs < n`. What the
+evidence says tells which of the causes it is: the tail after the last whole tile (the grid),
+nothing at all (the mask, or the arguments).
+"""
 
 from __future__ import annotations
 
