@@ -174,14 +174,13 @@ def anchors(case: Case, example: Example) -> list[int]:
     return list(dict.fromkeys(p for p in picks if 0 <= p < total))
 
 
-def _specials_anchored(case: Case, base: Example) -> Iterator[Example]:
+def _specials_anchored(case: Case, bases: list[Example]) -> Iterator[Example]:
     """Every special value at every anchored position, several positions in one example."""
     spec = case.inputs[0]
-    table = specials(base.dtype())
-    places = anchors(case, base)[:5]
-    if not places:
-        return
+    table = specials(bases[0].dtype())
     for r in range(len(table)):
+        base = bases[r % len(bases)]
+        places = anchors(case, base)[:5]
         edits = tuple(
             Edit(spec.name, place, table[(r + a) % len(table)].bits)
             for a, place in enumerate(places)
@@ -197,8 +196,8 @@ def sweep(case: Case) -> Iterator[Example]:
         for k, base in enumerate(two):
             here = replace(base, dtypes=dtypes)
             yield here
-            yield replace(here, fill=Fill(FillKind.SPECIAL, k))
-            yield replace(here, fill=Fill(FillKind.RANDOM if k else FillKind.NORMAL, k))
+            yield replace(here, fill=Fill(FillKind.SPECIAL if k else FillKind.NORMAL, k))
+        yield replace(two[0], dtypes=dtypes, fill=Fill(FillKind.RANDOM, 1))
     for layouts in _layout_choices(case)[1:]:
         for base in two:
             yield replace(base, layouts=layouts)
@@ -207,12 +206,14 @@ def sweep(case: Case) -> Iterator[Example]:
             chosen = tuple((n, value if n == scalar.name else v) for n, v in two[-1].scalars)
             for kind in (FillKind.NORMAL, FillKind.SPECIAL):
                 yield replace(two[-1], scalars=chosen, fill=Fill(kind, 3))
-    for dtypes in dtype_choices(case):
-        if case_is_exhaustive(case, dtypes):
-            continue
-        for r, example in enumerate(_specials_anchored(case, replace(two[0], dtypes=dtypes))):
-            other = replace(example, sizes=two[-1].sizes) if r % 2 else example
-            yield replace(other, dtypes=dtypes)
+    # Round the dtypes, so that a small budget sees something of each.
+    anchored = [
+        _specials_anchored(case, [replace(base, dtypes=dtypes) for base in two])
+        for dtypes in dtype_choices(case)
+        if not case_is_exhaustive(case, dtypes)
+    ]
+    for group in itertools.zip_longest(*anchored):
+        yield from (example for example in group if example is not None)
 
 
 def _layout_choices(case: Case) -> list[tuple[tuple[str, str], ...]]:

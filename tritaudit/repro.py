@@ -1,7 +1,7 @@
 """An example as one word that can be pasted: `v1/interpreter/N=5/BLOCK=8/-/x:float32/-/index`.
 
 The parts, separated by slashes, are: version, backend, sizes, tiles, scalars, dtypes, layouts
-(those that are not contiguous), fill, edits, launch options. An empty part is `-`; empty parts at the end
+(those that are not contiguous), fill, edits, launch options. An empty part is `-`; those at the end
 are left out. No character of it means anything to a shell. The values are those of version 1 of
 `tritaudit.tensors.fill_values`.
 """

@@ -62,8 +62,8 @@ from tritaudit.trial import Trial
 
 __all__ = ["audit_unit", "smaller_examples"]
 
-#: examples of a search (sweep and census; every bit pattern and shrinking come on top).
-EXAMPLES = {Backend.INTERPRETER: 220, Backend.GPU: 600}
+#: examples of the census, where no budget is given (then it gets a fifth of the budget).
+CENSUS = {Backend.INTERPRETER: 40, Backend.GPU: 200}
 #: largest input of a census example, in elements.
 ELEMENTS = {Backend.INTERPRETER: 160, Backend.GPU: 1 << 14}
 #: elements of one launch when every bit pattern is run.
@@ -248,14 +248,15 @@ class _Search:
 
     def run(self) -> None:
         """Sweep, every bit pattern, census; then shrink what was found."""
-        budget = self.request.max_examples or EXAMPLES[self.backend]
+        budget = self.request.max_examples
         try:
             for example in generate.sweep(self.case):
-                if len(self.seen) >= budget * 4 // 5:
+                if budget and len(self.seen) >= max(1, budget * 4 // 5):
+                    self.cut = f"the budget of {budget} examples ended the sweep"
                     break
                 self.try_example(example, "sweep")
             self._every_pattern()
-            self._census(max(budget - len(self.seen), budget // 5))
+            self._census(max(1, budget - len(self.seen)) if budget else CENSUS[self.backend])
             for fault in list(self.sightings):
                 self._shrink(fault)
         except OutOfTimeError:
