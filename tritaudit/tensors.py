@@ -93,14 +93,18 @@ def abs_bits(tensor: torch.Tensor) -> torch.Tensor:
 # --------------------------------------------------------------------------- values
 
 
-def mix(counter: torch.Tensor, seed: int) -> torch.Tensor:
-    """64 well mixed bits for each counter (the finaliser of splitmix64), the same on any device."""
+def mix(counter: torch.Tensor, seed: int | torch.Tensor) -> torch.Tensor:
+    """64 well mixed bits for each counter (the finaliser of splitmix64), the same on any device.
+
+    A tensor of seeds is broadcast against the counters.
+    """
 
     def shifted(z: torch.Tensor, k: int) -> torch.Tensor:
         return (z >> k) & ((1 << (64 - k)) - 1)
 
-    z = counter * to_signed(0x9E3779B97F4A7C15, 64) + to_signed(
-        ((seed + 1) * 0xD1342543DE82EF95) & (2**64 - 1), 64
+    seeds = torch.as_tensor(seed, dtype=torch.int64, device=counter.device)
+    z = counter * to_signed(0x9E3779B97F4A7C15, 64) + (seeds + 1) * to_signed(
+        0xD1342543DE82EF95, 64
     )
     z = (z ^ shifted(z, 30)) * to_signed(0xBF58476D1CE4E5B9, 64)
     z = (z ^ shifted(z, 27)) * to_signed(0x94D049BB133111EB, 64)
@@ -131,33 +135,57 @@ def fill_values(
     `ordinal` is the place of the input among the inputs, so that two inputs differ. This is
     version 1 of the algorithm; a repro token names it, so a change needs a new token version.
     """
-    i = torch.arange(count, dtype=torch.int64, device=device)
-    match fill.kind:
+    seeds = torch.full((1,), fill.seed, dtype=torch.int64, device=device)
+    return fill_rows(count, d, fill.kind, seeds, ordinal)[0]
+
+
+def fill_rows(
+    count: int, d: DType, kind: FillKind, seeds: torch.Tensor, ordinal: int = 0
+) -> torch.Tensor:
+    """The values of one input for several seeds at once: a row of `count` elements for each.
+
+    Made on the device of `seeds` (int64, 1-D), without copying anything to it.
+    """
+    i = torch.arange(count, dtype=torch.int64, device=seeds.device)
+    seeds = seeds[:, None]
+    match kind:
         case FillKind.ZERO:
-            return narrow(torch.zeros_like(i), d)
+            return narrow(i * (seeds * 0), d)
         case FillKind.INDEX:
-            j = i + 7 * ordinal
-            if d.kind == "bool":
-                return narrow((j >> fill.seed) & 1, d)
-            base = d.tags
-            digit = j.div(base**fill.seed, rounding_mode="floor") % base if fill.seed < 4 else j * 0
-            return number_as(digit + 1, d)
+            return _tags(i + 7 * ordinal, d, seeds)
         case FillKind.NORMAL:
-            h = mix(i, fill.seed * 31 + ordinal)
-            if d.is_float:
-                wide = d.mantissa >= 7
-                numbers = ((h & (0xFF if wide else 0x0F)) - (128 if wide else 8)).to(torch.float64)
-                return number_as(numbers / (8 if wide else 2), d)
-            return narrow((h & 0x7F) - (64 if d.is_signed_int else 0), d)
+            return _small(mix(i, seeds * 31 + ordinal), d)
         case FillKind.SPECIAL:
-            table = [to_signed(s.bits, 64) for s in specials(d.name)]
-            choice = mix(i, fill.seed * 31 + ordinal) & 0x7FFFFFFF
-            return narrow(torch.tensor(table, device=device)[choice % len(table)], d)
+            choice = (mix(i, seeds * 31 + ordinal) & 0x7FFFFFFF) % len(specials(d.name))
+            bits = torch.zeros_like(choice)
+            for k, special in enumerate(specials(d.name)):
+                bits = torch.where(choice == k, to_signed(special.bits, 64), bits)
+            return narrow(bits, d)
         case FillKind.PATTERNS:
-            j = i + fill.seed
-            return narrow(j >> (d.bits * ordinal) if d.bits * ordinal < 64 else j * 0, d)
+            shift = d.bits * ordinal
+            return narrow((i + seeds) >> shift if shift < 64 else i * (seeds * 0), d)
         case FillKind.RANDOM:
-            return narrow(mix(i, fill.seed * 31 + ordinal), d)
+            return narrow(mix(i, seeds * 31 + ordinal), d)
+
+
+def _tags(j: torch.Tensor, d: DType, planes: torch.Tensor) -> torch.Tensor:
+    """Digit `plane` of every index, as the numbers 1..tags of the dtype (bool: bits)."""
+    if d.kind == "bool":
+        return narrow((j >> planes) & 1, d)
+    # No element has an index of 2**60, so planes beyond that are all zero.
+    exponents = planes.clamp(max=60 // max(1, d.tags.bit_length() - 1))
+    power = torch.full_like(planes, d.tags) ** exponents
+    digit = j.div(power, rounding_mode="floor") % d.tags
+    return number_as(digit + 1, d)
+
+
+def _small(h: torch.Tensor, d: DType) -> torch.Tensor:
+    """Small numbers of both signs from random bits."""
+    if d.is_float:
+        wide = d.mantissa >= 7
+        numbers = ((h & (0xFF if wide else 0x0F)) - (128 if wide else 8)).to(torch.float64)
+        return number_as(numbers / (8 if wide else 2), d)
+    return narrow((h & 0x7F) - (64 if d.is_signed_int else 0), d)
 
 
 def set_bits(flat: torch.Tensor, edits: Sequence[tuple[int, int]]) -> None:
