@@ -35,8 +35,8 @@ case = Case(
     run=run,
     contract=Flip("H"),
     inputs=[Tensor("x", "H W", dtypes=FLOATS + INTS)],
-    tiles=[Tile("BH", axis="H", sizes=(4, 16)), Tile("BW", axis="W", sizes=4)],
-    axes={"W": (1, 5)},
+    tiles=[Tile("BH", axis="H", sizes=(4, 8)), Tile("BW", axis="W", sizes=2)],
+    axes={"W": (1, 3)},
     expect=(
         Known("block-local-flip", triton=">=3.4"),
         Known("padding-leak", triton=">=3.4"),

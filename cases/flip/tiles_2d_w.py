@@ -35,8 +35,8 @@ case = Case(
     run=run,
     contract=Flip("W"),
     inputs=[Tensor("x", "H W", dtypes=FLOATS + INTS)],
-    tiles=[Tile("BH", axis="H", sizes=4), Tile("BW", axis="W", sizes=(4, 16))],
-    axes={"H": (1, 5)},
+    tiles=[Tile("BH", axis="H", sizes=2), Tile("BW", axis="W", sizes=(4, 8))],
+    axes={"H": (1, 3)},
     expect=(
         "block-local-flip",
         "padding-leak",

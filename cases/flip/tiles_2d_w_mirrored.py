@@ -37,8 +37,8 @@ case = Case(
     run=run,
     contract=Flip("W"),
     inputs=[Tensor("x", "H W", dtypes=FLOATS + INTS)],
-    tiles=[Tile("BH", axis="H", sizes=4), Tile("BW", axis="W", sizes=(4, 16))],
-    axes={"H": (1, 5)},
+    tiles=[Tile("BH", axis="H", sizes=2), Tile("BW", axis="W", sizes=(4, 8))],
+    axes={"H": (1, 3)},
     # Before 3.3 a flip is a multiplication by 0 and 1 and a sum (claim A4), and the interpreter
     # stores sums of integers below 64 bits with 8 bytes each, the last one beyond the end.
     expect=(
