@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
-from rich.markdown import Markdown
-from rich.text import Text
 
 from tritaudit import faults
 from tritaudit.commands import FINDINGS, NOTHING_UNEXPECTED, Usage
@@ -16,8 +14,8 @@ from tritaudit.commands.run import Plan, audit, exit_code
 from tritaudit.commands.session import cases_of, open_backend, output
 from tritaudit.model import CaseInfo, CaseResult, Outcome
 from tritaudit.report.explain import print_explanation
-from tritaudit.report.severity import severity_look
-from tritaudit.report.terminal import print_problem
+from tritaudit.report.faulttext import render_fault
+from tritaudit.report.terminal import print_problem, show
 from tritaudit.repro import VERSION, ReproError, backend_of, decode
 from tritaudit.targets import builtin_root, nearest, resolve, shown_path
 from tritaudit.unit import request_for
@@ -29,9 +27,8 @@ def explain_fault(fault: str) -> int:
     """Print the documentation of a fault."""
     console = output()
     info = faults.info(fault)
-    look = severity_look(info.severity)
-    console.print(Text.assemble((fault, f"bold {look.style}"), f"  {look.word}"))
-    console.print(Markdown(info.text))
+    coloured = console.color_system is not None
+    show(console, render_fault(fault, info.severity, info.text, coloured))
     return NOTHING_UNEXPECTED
 
 

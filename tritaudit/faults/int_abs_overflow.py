@@ -11,8 +11,8 @@ is one above the maximum, and negating it gives the minimum again. `tl.abs` retu
 every width, on every version and on the GPU; the LLVM operation defines it so (claim B20).
 `tl.maximum(x, -x)` and `tl.where(x < 0, -x, x)` compile to the same (claims B2, B23).
 
-Widening afterwards comes too late: `tl.abs(x).to(tl.int16)` widens the -128. So does widening
-before and storing into the narrow type: the store cuts 128 to -128 (claim B22).
+Widening afterwards comes too late: `tl.abs(x).to(tl.int16)` widens the -128. Widening before and
+storing into the narrow type does not help either: the store cuts 128 to -128 (claim B22).
 
 ## How to see it
 
@@ -41,10 +41,14 @@ tl.store(out_ptr + offs, tl.abs(wide), mask=mask)
 
 ## Fix
 
-Widen before abs, and give the output the wider type. Where the type has to stay, saturate:
-`a = tl.abs(x)`, then `tl.where(a < 0, ~a, a)` turns the one negative result into the maximum
-(`abs/saturating`, contract `Abs(overflow="saturate")`). Where torch's answer is what is wanted,
-say so: `Abs(overflow="wrap")`.
+Widen before abs, and give the output the wider type.
+
+Where the type has to stay, saturate before abs: `tl.abs(tl.maximum(x, -HIGHEST))`, HIGHEST being
+the type's maximum (`abs/saturating`, contract `Abs(overflow="saturate")`). Repairing negative
+results afterwards is not the same: on NVIDIA GPUs, Triton before 3.8 computes the int16 case in a
+32-bit register, where the test for a sign finds none (`abs/saturating_after`).
+
+Where torch's answer is what is wanted, say so: `Abs(overflow="wrap")`.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
 ## What happens
 
-|100 - (-100)| in int8 is 56, not 200: the difference wrapped to -56 before abs saw it. In uint8 |3
-- 5| is 254: the difference wrapped to 254, and abs of an unsigned value does nothing.
+In int8, `abs(100 - (-100))` is 56, not 200: the difference wrapped to -56 before abs saw it. In
+uint8, `abs(3 - 5)` is 254: the difference wrapped to 254, and abs of an unsigned value does
+nothing.
 
 ## Why
 
