@@ -24,6 +24,7 @@ __all__ = [
     "UNSIGNED_INTS",
     "Backend",
     "Case",
+    "CallSpec",
     "CaseError",
     "CaseInfo",
     "CaseResult",
@@ -597,6 +598,78 @@ class Proof:
     `elements` wrong elements stand in the smallest example, of which `explained` are predicted bit
     for bit; `probes` further examples were predicted bit for bit; `rivals` are the faults whose
     predictions were refuted, each with the example that did it. `partial` says that another fault
+# --------------------------------------------------------------------------- functions
+
+
+@dataclass(frozen=True, slots=True)
+class CallSpec:
+    """A function that is audited without a case file: where it stands and what it promises.
+
+    Attributes:
+        target: `mypkg.ops:reverse_rows`, or `path/to/file.py:reverse_rows`.
+        flip: the axes that it reverses, as numbers.
+        absolute: "exact", "wrap" or "saturate" where it takes absolute values, else "".
+        reference: the torch callable that it has to agree with, as `torch.fliplr`, else "".
+        exact, ulp, rtol, atol: how closely it has to agree; none of them: the contract's default.
+        dtypes, ndim, sizes, layouts: of its input; empty: what the contract can do, the fewest
+            axes that it makes sense for, any size, contiguous. One size bound is for every axis.
+        arguments: further arguments, as they were written.
+        output: which entry of a returned tuple is judged; None: the function returns a tensor.
+        in_place: the input is the output as well.
+    """
+
+    target: str
+    flip: tuple[int, ...] = ()
+    absolute: str = ""
+    reference: str = ""
+    exact: bool = False
+    ulp: float | None = None
+    rtol: float | None = None
+    atol: float | None = None
+    dtypes: tuple[str, ...] = ()
+    ndim: int = 0
+    sizes: tuple[tuple[int, int | None], ...] = ()
+    layouts: tuple[str, ...] = ()
+    arguments: tuple[tuple[str, str], ...] = ()
+    output: int | None = None
+    in_place: bool = False
+
+    def options(self) -> tuple[str, ...]:
+        """The command-line options that say all this again, apart from `target`."""
+        words: list[str] = []
+        if self.flip:
+            words += ["--flip", ",".join(map(str, self.flip))]
+        if self.absolute:
+            words.append("--abs")
+            if self.absolute != "exact":
+                words += ["--abs-overflow", self.absolute]
+        if self.reference:
+            words += ["--reference", self.reference]
+        if self.exact:
+            words.append("--exact")
+        for name, value in (("--ulp", self.ulp), ("--rtol", self.rtol), ("--atol", self.atol)):
+            if value is not None:
+                words += [name, f"{value:g}"]
+        if self.dtypes:
+            words += ["--dtype", ",".join(self.dtypes)]
+        if self.ndim:
+            words += ["--ndim", str(self.ndim)]
+        if self.sizes:
+            words += ["--sizes", ",".join(map(_bound_text, self.sizes))]
+        if self.layouts:
+            words += ["--layout", ",".join(self.layouts)]
+        for name, text in self.arguments:
+            words += ["--arg", f"{name}={text}"]
+        if self.output is not None:
+            words += ["--output-index", str(self.output)]
+        return (*words, "--in-place") if self.in_place else tuple(words)
+
+
+def _bound_text(bound: tuple[int, int | None]) -> str:
+    low, high = bound
+    return str(low) if low == high else f"{low}..{'' if high is None else high}"
+
+
     is needed to explain the rest.
     """
 
@@ -720,6 +793,10 @@ class Coverage:
     launches: int = 0
     elements: int = 0
     sizes: tuple[tuple[str, int, int, int], ...] = ()  # axis, smallest, largest, how many
+    #: the options that go with `target` (see CaseInfo).
+    options: tuple[str, ...] = ()
+    #: why a finding that the case does not expect is no news (an ignore, a baseline), else "".
+    accepted: str = ""
     tiles: tuple[tuple[str, tuple[int, ...]], ...] = ()
     dtypes: tuple[tuple[str, int], ...] = ()  # dtype, examples
     layouts: tuple[str, ...] = ()
@@ -769,6 +846,10 @@ class UnitRequest:
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
+    #: the command-line options that go with `target`: what a function without a case promises.
+    options: tuple[str, ...] = ()
+    #: the function that the case was made for; None: it stands in a file.
+    call: CallSpec | None = None
     """The verdict on one unit."""
 
     case: str
@@ -786,6 +867,14 @@ class CaseResult:
     #: what the case printed, shown when it failed.
     output: str = ""
     #: how the case is named on a command line (see CaseInfo); "" where `case` does.
+    #: the function to make the case for, in place of `path` and `variable`.
+    call: CallSpec | None = None
+    #: only these dtypes of the inputs that take one of them; empty: all.
+    dtypes: tuple[str, ...] = ()
+    #: only these faults are reported, and shrunk; empty: all.
+    faults: tuple[str, ...] = ()
+    #: largest input of a drawn example, in elements; 0: the default of the backend.
+    elements: int = 0
     target: str = ""
 
 

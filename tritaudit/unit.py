@@ -61,6 +61,7 @@ def request_for(
         max_examples=max_examples,
         repro=repro,
     )
+        call=info.call,
 
 
 class Unit:
@@ -239,7 +240,8 @@ class Unit:
         if result is None:
             result = self._blank(Outcome.PASS, cut_short=cut_short)
         findings = tuple(
-            replace(f, target=self.info.target) for f in (*self._fatal.values(), *result.findings)
+            replace(f, target=self.info.target, options=self.info.options)
+            for f in (*self._fatal.values(), *result.findings)
         )
         replay = self.request.repro is not None
         result = replace(

@@ -431,7 +431,11 @@ def full_report() -> Report:
     more = result(
         "mine/other",
         Outcome.FAIL,
-        [replace(crash(), example=launched, target="mine/other.py:second")],
+        [
+            replace(
+                crash(), example=launched, target="mine/other.py:second", options=("--flip", "1")
+            )
+        ],
         target="mine/other.py:second",
         notes=("a NaN payload differs",),
         coverage=short,

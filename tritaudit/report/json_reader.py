@@ -194,6 +194,7 @@ def _finding(n: Node) -> Finding:
         excerpt=n["excerpt"].maybe(_excerpt),
         index_map=n["index_map"].maybe(_index_map),
         evidence=n["evidence"].texts(),
+        options=n["options"].texts(),
         unnoticed=n["unnoticed"].texts(),
         dtypes=n["dtypes"].texts(),
         output=n["output"].text(),

@@ -157,6 +157,7 @@ def _finding(f: Finding) -> Json:
         "dtypes": list(f.dtypes),
         "example": _example(f.example),
         "repro": f.repro,
+        "options": list(f.options),
         "location": _location(f.location),
         "assert_close_passes": f.assert_close_passes,
         "proof": _proof(f.proof),

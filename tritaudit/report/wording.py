@@ -206,5 +206,6 @@ def coverage_pieces(coverage: Coverage) -> list[str]:
 def explain_command(finding: Finding) -> str:
     """The line to paste; quoted for a shell, free of control codes, one line."""
     named = line(finding.target or finding.case)
-    words = ["tritaudit", "explain", named, "--repro", line(finding.repro)]
+    options = [line(option) for option in finding.options]
+    words = ["tritaudit", "explain", named, *options, "--repro", line(finding.repro)]
     return shlex.join(words)
