@@ -132,6 +132,14 @@ def _dtype_name(value: object) -> str:
     return name
 
 
+def _edges(axis: str, sizes: int | Iterable[int]) -> tuple[int, ...]:
+    listed = (sizes,) if isinstance(sizes, int) else tuple(sizes)
+    for size in listed:
+        if not isinstance(size, int) or size < 1:
+            raise CaseError(f"edges of the axis {axis!r} are positive sizes, not {size!r}")
+    return tuple(sorted(set(listed)))
+
+
 @dataclass(frozen=True, slots=True)
 class Tensor:
     """One input: its name, its axes (names separated by spaces), its dtypes and its layouts.
@@ -328,6 +336,10 @@ class Case:
         out_dtype: a dtype, or a function of the first input's dtype name; None: the first input's.
         out_shape: axes of the output as a string; None: those of the first input.
         in_place: the name of the input that is the output as well.
+        output: which entry of the tuple that `run` returns is judged; None: it returns a tensor.
+            A kernel with several outputs gets a case for each.
+        edges: sizes of an axis at which a kernel behaves anew although no tile says so, such as the
+            block that `run` chooses itself, {"N": 1024}; sizes around them are tried.
         expect: ids of the faults that this case is known to show, or Known values.
         twin: the catalogue name of a right kernel with the same contract.
 
@@ -344,6 +356,8 @@ class Case:
     out_dtype: str | Callable[[str], str] | None = None
     out_shape: tuple[str, ...] | None = None
     in_place: str | None = None
+    output: int | None = None
+    edges: tuple[tuple[str, tuple[int, ...]], ...] = ()
     expect: tuple[Known, ...] = ()
     twin: str | None = None
 
@@ -358,6 +372,8 @@ class Case:
         out_dtype: object = None,
         out_shape: str | Iterable[str] | None = None,
         in_place: str | None = None,
+        output: int | None = None,
+        edges: Mapping[str, int | Iterable[int]] | None = None,
         expect: str | Known | Iterable[str | Known] = (),
         twin: str | None = None,
     ) -> None:
@@ -381,6 +397,8 @@ class Case:
             out_shape = tuple(out_shape.split() if isinstance(out_shape, str) else out_shape)
         put("out_shape", out_shape)
         put("in_place", in_place)
+        put("output", output)
+        put("edges", tuple((axis, _edges(axis, sizes)) for axis, sizes in (edges or {}).items()))
         listed = (expect,) if isinstance(expect, (str, Known)) else tuple(expect)
         put("expect", tuple(e if isinstance(e, Known) else Known(e) for e in listed))
         put("twin", twin)
@@ -414,6 +432,9 @@ class Case:
                 raise CaseError(f"axes names {axis!r}, which no input has")
             if low < 0 or (high is not None and high < low):
                 raise CaseError(f"axis {axis!r} needs 0 <= low <= high, not {low}, {high}")
+        for axis, _ in self.edges:
+            if axis not in declared:
+                raise CaseError(f"edges names {axis!r}, which no input has")
         for axis in self.out_shape or ():
             if axis not in declared:
                 raise CaseError(f"out_shape names {axis!r}, which no input has")
@@ -421,8 +442,17 @@ class Case:
             raise CaseError(f"in_place names {self.in_place!r}, which is not an input")
         if self.in_place is not None and self.takes_out:
             raise CaseError("a case with in_place cannot also take out")
+        self._validate_output()
         self._validate_signature()
         self.contract.validate(self)
+
+    def _validate_output(self) -> None:
+        if self.output is None:
+            return
+        if not isinstance(self.output, int) or isinstance(self.output, bool) or self.output < 0:
+            raise CaseError(f"output is an index of the returned tuple, not {self.output!r}")
+        if self.in_place is not None or self.takes_out:
+            raise CaseError("output names a returned tensor: neither in_place nor out go with it")
 
     def _validate_signature(self) -> None:
         try:
@@ -476,6 +506,10 @@ class Case:
             if name == axis:
                 return low, high
         return 1, None
+
+    def edges_of(self, axis: str) -> tuple[int, ...]:
+        """The sizes of an axis at which the kernel behaves anew, beside its tiles."""
+        return dict(self.edges).get(axis, ())
 
     def out_axes(self) -> tuple[str, ...]:
         """The axes of the output."""
