@@ -7,6 +7,7 @@ tensor is ever stored in one of these types.
 
 from __future__ import annotations
 
+import copy
 import enum
 import inspect
 import re
@@ -23,8 +24,8 @@ __all__ = [
     "SIGNED_INTS",
     "UNSIGNED_INTS",
     "Backend",
-    "Case",
     "CallSpec",
+    "Case",
     "CaseError",
     "CaseInfo",
     "CaseResult",
@@ -49,6 +50,7 @@ __all__ = [
     "Report",
     "Scalar",
     "Severity",
+    "Shard",
     "Skipped",
     "Tensor",
     "Tile",
@@ -527,6 +529,23 @@ class Case:
             return _dtype_name(self.out_dtype(dtype))
         return self.out_dtype
 
+    def restricted(self, dtypes: Iterable[str]) -> Case | None:
+        """The case with only some dtypes; None where the first input takes none of them.
+
+        An input that takes none of them (an index beside values, say) keeps its own.
+        """
+        wanted = frozenset(dtypes)
+        kept = [tuple(d for d in t.dtypes if d in wanted) for t in self.inputs]
+        if not kept[0]:
+            return None
+        inputs = [
+            Tensor(t.name, t.axes, some or t.dtypes, t.layouts)
+            for t, some in zip(self.inputs, kept, strict=True)
+        ]
+        out = copy.copy(self)
+        object.__setattr__(out, "inputs", tuple(inputs))
+        return out
+
     def tiles_of(self, axis: str) -> tuple[Tile, ...]:
         """The tiles that cut an axis."""
         return tuple(t for t in self.tiles if t.axis == axis)
@@ -613,25 +632,6 @@ class Example:
         return " ".join([text, *odd])
 
 
-# --------------------------------------------------------------------------- results
-
-
-@dataclass(frozen=True, slots=True)
-class Location:
-    """A place in a source file. `path` is relative to the working directory where it can be."""
-
-    path: str
-    line: int
-    text: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Proof:
-    """Why a fault was named.
-
-    `elements` wrong elements stand in the smallest example, of which `explained` are predicted bit
-    for bit; `probes` further examples were predicted bit for bit; `rivals` are the faults whose
-    predictions were refuted, each with the example that did it. `partial` says that another fault
 # --------------------------------------------------------------------------- functions
 
 
@@ -704,6 +704,25 @@ def _bound_text(bound: tuple[int, int | None]) -> str:
     return str(low) if low == high else f"{low}..{'' if high is None else high}"
 
 
+# --------------------------------------------------------------------------- results
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place in a source file. `path` is relative to the working directory where it can be."""
+
+    path: str
+    line: int
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """Why a fault was named.
+
+    `elements` wrong elements stand in the smallest example, of which `explained` are predicted bit
+    for bit; `probes` further examples were predicted bit for bit; `rivals` are the faults whose
+    predictions were refuted, each with the example that did it. `partial` says that another fault
     is needed to explain the rest.
     """
 
@@ -785,7 +804,7 @@ class Finding:
     case: str
     fault: str
     severity: Severity
-    expected: bool
+    expected: bool  # it counts as no news: the case expects it, or `accepted` says why
     backend: str
     dtype: str
     example: Example
@@ -808,6 +827,10 @@ class Finding:
     seen: int = 0
     #: how the case is named on a command line (see CaseInfo); "" where `case` does.
     target: str = ""
+    #: the options that go with `target` (see CaseInfo).
+    options: tuple[str, ...] = ()
+    #: why a finding that the case does not expect is no news (an ignore, a baseline), else "".
+    accepted: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -827,10 +850,6 @@ class Coverage:
     launches: int = 0
     elements: int = 0
     sizes: tuple[tuple[str, int, int, int], ...] = ()  # axis, smallest, largest, how many
-    #: the options that go with `target` (see CaseInfo).
-    options: tuple[str, ...] = ()
-    #: why a finding that the case does not expect is no news (an ignore, a baseline), else "".
-    accepted: str = ""
     tiles: tuple[tuple[str, tuple[int, ...]], ...] = ()
     dtypes: tuple[tuple[str, int], ...] = ()  # dtype, examples
     layouts: tuple[str, ...] = ()
@@ -838,6 +857,8 @@ class Coverage:
     skipped: tuple[Skipped, ...] = ()
     #: why the search ended before its budget, "" if it did not.
     cut_short: str = ""
+    #: examples checked per second in batches on a GPU; 0 where nothing was batched.
+    examples_per_second: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -859,6 +880,10 @@ class CaseInfo:
     #: how the case is named on a command line, anywhere below the working directory: its name in
     #: the catalogue, or the path of its file, with `:variable` where that is not `case`.
     target: str = ""
+    #: the command-line options that go with `target`: what a function without a case promises.
+    options: tuple[str, ...] = ()
+    #: the function that the case was made for; None: it stands in a file.
+    call: CallSpec | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -876,14 +901,18 @@ class UnitRequest:
     repro: str | None = None  # replay this example in place of a search
     #: repro tokens of examples that killed or hung an earlier process of this unit.
     avoid: tuple[str, ...] = ()
+    #: the function to make the case for, in place of `path` and `variable`.
+    call: CallSpec | None = None
+    #: only these dtypes of the inputs that take one of them; empty: all.
+    dtypes: tuple[str, ...] = ()
+    #: only these faults are reported, and shrunk; empty: all.
+    faults: tuple[str, ...] = ()
+    #: largest input of a drawn example, in elements; 0: the default of the backend.
+    elements: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    #: the command-line options that go with `target`: what a function without a case promises.
-    options: tuple[str, ...] = ()
-    #: the function that the case was made for; None: it stands in a file.
-    call: CallSpec | None = None
     """The verdict on one unit."""
 
     case: str
@@ -901,14 +930,6 @@ class CaseResult:
     #: what the case printed, shown when it failed.
     output: str = ""
     #: how the case is named on a command line (see CaseInfo); "" where `case` does.
-    #: the function to make the case for, in place of `path` and `variable`.
-    call: CallSpec | None = None
-    #: only these dtypes of the inputs that take one of them; empty: all.
-    dtypes: tuple[str, ...] = ()
-    #: only these faults are reported, and shrunk; empty: all.
-    faults: tuple[str, ...] = ()
-    #: largest input of a drawn example, in elements; 0: the default of the backend.
-    elements: int = 0
     target: str = ""
 
 
@@ -928,6 +949,16 @@ class Environment:
 
 
 @dataclass(frozen=True, slots=True)
+class Shard:
+    """Which part of a run this is. All parts of one run have the same `cases` and `split`."""
+
+    index: int  # from 1
+    count: int
+    cases: int  # in all parts together
+    split: str  # a fingerprint of which case went into which part
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """A whole run."""
 
@@ -937,6 +968,11 @@ class Report:
     seconds: float = 0.0
     #: why the run ended early ("interrupted", ...), "" if it did not.
     ended: str = ""
+    #: the name of the profile that set budgets and sizes, "" where it is not known.
+    profile: str = ""
+    shard: Shard | None = None
+    #: sentences about the run as a whole: an ignore that matches nothing, ...
+    remarks: tuple[str, ...] = ()
 
     def unexpected(self) -> tuple[Finding, ...]:
         """The findings that no case expected."""

@@ -26,6 +26,7 @@ from tritaudit.model import (
     Proof,
     Report,
     Severity,
+    Shard,
     Skipped,
 )
 
@@ -440,10 +441,20 @@ def full_report() -> Report:
         notes=("a NaN payload differs",),
         coverage=short,
     )
+    accepted = replace(crash(), expected=True, accepted="ignored until 2030-01-01: no such kernel")
+    ignored = result("mine/ignored", Outcome.KNOWN, [accepted])
     base = report()
     environment = replace(base.environment, gpu="NVIDIA H200", driver="570.1")
-    results = (*base.results, more)
-    return replace(base, environment=environment, results=results, ended="interrupted")
+    results = (*base.results, more, ignored)
+    return replace(
+        base,
+        environment=environment,
+        results=results,
+        ended="interrupted",
+        profile="deep",
+        shard=Shard(2, 3, 41, "0f1e2d3c"),
+        remarks=("the ignore of crash in mine/* matches nothing",),
+    )
 
 
 def infos() -> tuple[CaseInfo, ...]:

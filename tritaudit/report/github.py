@@ -11,7 +11,14 @@ from collections.abc import Iterator
 from tritaudit.model import CaseResult, Location, Outcome, Report, Severity
 from tritaudit.report.places import path_in_repository, place_of
 from tritaudit.report.severity import severity_look
-from tritaudit.report.wording import block, count, explain_command, fault_in_short, line
+from tritaudit.report.wording import (
+    block,
+    count,
+    explain_command,
+    fault_in_short,
+    line,
+    sentence,
+)
 
 #: annotations of one kind that GitHub shows for a step.
 MOST = 10
@@ -28,6 +35,8 @@ def render(report: Report) -> str:
     if report.ended:
         title = _command("warning", "The run ended early", line(report.ended), None)
         by_command["warning"].insert(0, title)
+    for remark in report.remarks:
+        by_command["warning"].append(_command("warning", "tritaudit", sentence(remark), None))
     lines: list[str] = []
     for command, texts in by_command.items():
         if len(texts) > MOST:

@@ -49,6 +49,7 @@ def render(report: Report) -> str:
     ]
     if report.ended:
         body.append(tag("p", f"The run ended early: {line(report.ended)}", class_="wrong"))
+    body += [tag("p", sentence(remark)) for remark in report.remarks]
     body += [_filter(report), tag("p", "No case fits the filter.", id="none", class_="hidden")]
     order = sorted(report.results, key=lambda r: not outcome_look(r.outcome).attention)
     unfold = sum(r.outcome is Outcome.FAIL for r in order) <= _UNFOLDED
@@ -211,6 +212,8 @@ def _facts(finding: Finding) -> Html:
     if finding.location is not None:
         place = f"{line(finding.location.path)}:{finding.location.line}"
         rows += [tag("dt", "at"), tag("dd", tag("span", place, class_="mono"))]
+    if finding.accepted:
+        rows += [tag("dt", "accepted"), tag("dd", line(finding.accepted))]
     return tag("dl", rows)
 
 

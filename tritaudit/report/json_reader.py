@@ -24,6 +24,7 @@ from tritaudit.model import (
     Proof,
     Report,
     Severity,
+    Shard,
     Skipped,
 )
 
@@ -119,8 +120,20 @@ def read_report(value: dict[str, Any]) -> Report:
         environment=_environment(node["environment"]),
         results=node["results"].items(_result),
         seed=node["seed"].integer(),
+        profile=node["profile"].text(),
+        shard=node["shard"].maybe(_shard),
         seconds=float(node["seconds"].number()),
         ended=node["ended"].text(),
+        remarks=node["remarks"].texts(),
+    )
+
+
+def _shard(n: Node) -> Shard:
+    return Shard(
+        index=n["index"].integer(),
+        count=n["count"].integer(),
+        cases=n["cases"].integer(),
+        split=n["split"].text(),
     )
 
 
@@ -169,6 +182,7 @@ def _coverage(n: Node) -> Coverage:
             lambda s: Skipped(s["reason"].text(), s["examples"].integer(), s["dtypes"].texts())
         ),
         cut_short=n["cut_short"].text(),
+        examples_per_second=n["examples_per_second"].number(),
     )
 
 
@@ -180,9 +194,11 @@ def _finding(n: Node) -> Finding:
     return Finding(
         case=n["case"].text(),
         target=n["target"].text(),
+        options=n["options"].texts(),
         fault=n["fault"].text(),
         severity=n["severity"].member(Severity),
         expected=n["expected"].boolean(),
+        accepted=n["accepted"].text(),
         backend=n["backend"].text(),
         dtype=n["dtype"].text(),
         example=_example(n["example"]),
@@ -194,7 +210,6 @@ def _finding(n: Node) -> Finding:
         excerpt=n["excerpt"].maybe(_excerpt),
         index_map=n["index_map"].maybe(_index_map),
         evidence=n["evidence"].texts(),
-        options=n["options"].texts(),
         unnoticed=n["unnoticed"].texts(),
         dtypes=n["dtypes"].texts(),
         output=n["output"].text(),

@@ -26,6 +26,7 @@ from tritaudit.model import (
     Location,
     Proof,
     Report,
+    Shard,
 )
 from tritaudit.report.json_reader import ReportError, read_report
 
@@ -87,10 +88,17 @@ def _report(report: Report) -> Json:
         "schema": SCHEMA,
         "environment": _environment(report.environment),
         "seed": report.seed,
+        "profile": report.profile,
+        "shard": None if report.shard is None else _shard(report.shard),
         "seconds": _number(report.seconds),
         "ended": report.ended,
+        "remarks": list(report.remarks),
         "results": [_result(r) for r in report.results],
     }
+
+
+def _shard(s: Shard) -> Json:
+    return {"index": s.index, "count": s.count, "cases": s.cases, "split": s.split}
 
 
 def _environment(e: Environment) -> Json:
@@ -141,6 +149,7 @@ def _coverage(c: Coverage) -> Json:
             {"reason": s.reason, "examples": s.count, "dtypes": list(s.dtypes)} for s in c.skipped
         ],
         "cut_short": c.cut_short,
+        "examples_per_second": c.examples_per_second,
     }
 
 
@@ -148,16 +157,17 @@ def _finding(f: Finding) -> Json:
     return {
         "case": f.case,
         "target": f.target,
+        "options": list(f.options),
         "backend": f.backend,
         "fault": f.fault,
         "severity": str(f.severity),
         "expected": f.expected,
+        "accepted": f.accepted,
         "summary": f.summary,
         "dtype": f.dtype,
         "dtypes": list(f.dtypes),
         "example": _example(f.example),
         "repro": f.repro,
-        "options": list(f.options),
         "location": _location(f.location),
         "assert_close_passes": f.assert_close_passes,
         "proof": _proof(f.proof),

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 from tritaudit.model import CaseResult, Environment, Outcome, Report
 from tritaudit.report.terminal import plain, render_finding
-from tritaudit.report.wording import block, fault_in_short, line
+from tritaudit.report.wording import block, fault_in_short, line, sentence
 
 
 def render(report: Report) -> str:
@@ -34,7 +34,8 @@ def render(report: Report) -> str:
 
 def _properties(suite: ElementTree.Element, report: Report) -> None:
     properties = ElementTree.SubElement(suite, "properties")
-    values = {"seed": str(report.seed), "ended": report.ended}
+    values = {"seed": str(report.seed), "profile": report.profile, "ended": report.ended}
+    values["remarks"] = " ".join(map(sentence, report.remarks))
     values |= {f.name: str(getattr(report.environment, f.name)) for f in fields(Environment)}
     for name, value in values.items():
         if value:

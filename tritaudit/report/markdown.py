@@ -19,6 +19,7 @@ from tritaudit.report.wording import (
     fault_in_short,
     line,
     seconds,
+    sentence,
 )
 
 #: bytes of the whole text; a little less than GitHub takes.
@@ -37,6 +38,7 @@ def render(report: Report, most_bytes: int = MOST_BYTES) -> str:
     text = f"## tritaudit\n\n{_counts(report)}\n\n{escape(' · '.join(circumstances(report)))}\n"
     if report.ended:
         text += f"\n**The run ended early:** {escape(line(report.ended))}\n"
+    text += "".join(f"\n{escape(sentence(remark))}\n" for remark in report.remarks)
     attention = [r for r in report.results if outcome_look(r.outcome).attention]
     quiet = [r for r in report.results if not outcome_look(r.outcome).attention]
     sections = [_table(attention)] if attention else []

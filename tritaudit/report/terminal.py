@@ -143,6 +143,8 @@ def _facts(finding: Finding) -> Table:
         rows.add_row("also in", dtypes_in_short(others))
     if finding.location is not None:
         rows.add_row("at", place(finding.location))
+    if finding.accepted:
+        rows.add_row("accepted", line(finding.accepted))
     return rows
 
 
@@ -273,6 +275,8 @@ def render_summary(report: Report, width: int = 80) -> Text:
         text.append(" · " if number else "").append(counted, style)
     if report.ended:
         text.append(f"\nended early: {line(report.ended)}", "bold yellow")
+    for remark in report.remarks:
+        text.append("\n" + joined(sentence(remark).split(), width, " "), "yellow")
     examples = sum(r.coverage.examples for r in report.results)
     words = [f"{count(examples, 'example')} in {seconds(report.seconds)}", *circumstances(report)]
     return text.append("\n" + joined(words, width), "dim")
@@ -282,7 +286,9 @@ def circumstances(report: Report) -> list[str]:
     """Seed, backend, versions and machine of a run, those that are known."""
     e = report.environment
     named = [("triton", e.triton), ("torch", e.torch), ("numpy", e.numpy), ("Python", e.python)]
-    out = [f"seed {report.seed}", line(e.backend)]
+    out = [f"seed {report.seed}", line(report.profile), line(e.backend)]
+    if report.shard is not None:
+        out.insert(1, f"shard {report.shard.index}/{report.shard.count}")
     out += [f"{name} {line(version)}" for name, version in named if version]
     out += [line(e.gpu), f"driver {line(e.driver)}" if e.driver else ""]
     return [word for word in out if word]

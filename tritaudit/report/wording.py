@@ -90,12 +90,12 @@ def wrapped(text: str, width: int) -> list[str]:
     return out
 
 
-def joined(words: Iterable[str], width: int) -> str:
-    """Phrases joined by ` · `, a new line where the next one does not fit in `width` cells."""
+def joined(words: Iterable[str], width: int, glue: str = " · ") -> str:
+    """Phrases joined by `glue`, a new line where the next one does not fit in `width` cells."""
     rows: list[str] = []
     for word in words:
-        if rows and cell_len(rows[-1]) + 3 + cell_len(word) <= width:
-            rows[-1] += f" · {word}"
+        if rows and cell_len(rows[-1]) + len(glue) + cell_len(word) <= width:
+            rows[-1] += f"{glue}{word}"
         else:
             rows.append(word)
     return "\n".join(rows)
@@ -198,6 +198,8 @@ def coverage_pieces(coverage: Coverage) -> list[str]:
     for skipped in coverage.skipped:
         what = dtypes_in_short(skipped.dtypes) or count(skipped.count, "example")
         pieces.append(f"{what} not judged")
+    if coverage.examples_per_second:
+        pieces.append(f"{coverage.examples_per_second:,.0f} checked/s")
     if coverage.cut_short:
         pieces.append(line(coverage.cut_short))
     return pieces
