@@ -362,7 +362,9 @@ def launch(
         return Observation(error=explain_error(error), limits=_met(), poison=poison)
     seen = Observation(limits=_met(), poison=poison)
     if out is None and case.in_place is None:
-        out = _returned(seen, returned, inputs, allocated.buffers, out_shape, wanted)
+        tensor = _judged(seen, returned, case.output, wanted, where)
+        if tensor is not None:
+            out = _returned(seen, tensor, inputs, allocated.buffers, out_shape, wanted)
     elif case.in_place is not None:
         seen.out = _clone(inputs[case.in_place].view)
     elif out is not None:
@@ -385,31 +387,59 @@ def _d(tensor: torch.Tensor) -> DType:
     return dtype_of(tensor.dtype)
 
 
+def _judged(
+    seen: Observation, returned: Any, output: int | None, wanted: DType, where: str
+) -> torch.Tensor | None:
+    """The tensor that is judged of what `run` returned; None, with an error noted, if there is none.
+
+    A Python number is a tensor without axes.
+    """
+    if output is not None:
+        if not isinstance(returned, (tuple, list)) or len(returned) <= output:
+            told = _returned_text(returned)
+            seen.error = LaunchError("returned", f"run returned {told}, without an entry {output}")
+            return None
+        returned = returned[output]
+    if isinstance(returned, (bool, int, float)):
+        return torch.tensor(returned, device=where).to(wanted.torch)
+    if not isinstance(returned, torch.Tensor):
+        told = _returned_text(returned)
+        seen.error = LaunchError("returned", f"run returned {told}, not a tensor")
+        return None
+    if returned.device.type != torch.device(where).type:
+        told = f"a tensor on {returned.device.type}, not on {where}"
+        seen.error = LaunchError("returned", f"run returned {told}")
+        return None
+    return returned
+
+
+def _returned_text(value: Any) -> str:
+    if value is None:
+        return "None"
+    if isinstance(value, (tuple, list)):
+        return f"a {type(value).__name__} of {len(value)}"
+    return f"a value of type {type(value).__name__}"
+
+
 def _returned(
     seen: Observation,
-    returned: Any,
+    returned: torch.Tensor,
     inputs: dict[str, Buffer],
     buffers: list[Buffer],
     shape: tuple[int, ...],
     wanted: DType,
 ) -> Buffer | None:
     """Take the output that `run` returned; the guarded buffer that it lies in, if any."""
-    if not isinstance(returned, torch.Tensor):
-        seen.error = LaunchError("raised", f"run returned {type(returned).__name__}, not a tensor")
-        return None
     memory = returned.untyped_storage().data_ptr()
     for name, buffer in inputs.items():
         if buffer.store.untyped_storage().data_ptr() == memory and returned.numel():
             seen.returned_view = name
-    first = next(iter(inputs.values())).view
-    if returned.device.type != first.device.type:
-        seen.device = returned.device.type
     if tuple(returned.shape) != shape:
         seen.shape = tuple(returned.shape)
     if returned.dtype != wanted.torch:
         seen.dtype = str(returned.dtype).removeprefix("torch.")
     try:
-        seen.out = _clone(returned.to(first.device))
+        seen.out = _clone(returned)
     except KeyError:
         # A dtype that no case can name (complex, quantised): there are no bits to compare.
         seen.out = None

@@ -42,6 +42,8 @@ def boundary_sizes(case: Case, axis: str, tile: int | None) -> list[int]:
     else:
         edges |= {tile - 1, tile, tile + 1, 2 * tile - 1, 2 * tile, 2 * tile + 1, 3 * tile}
         edges |= {3 * tile + tile // 2 + 1}
+    for edge in case.edges_of(axis):
+        edges |= {edge - 1, edge, edge + 1, 2 * edge - 1, 2 * edge, 2 * edge + 1}
     return _clip(case, axis, edges) or [low]
 
 

@@ -380,8 +380,6 @@ def evidence_of(fault: str, trial: Trial, diagnosis: Diagnosis) -> tuple[str, ..
         out = [f"run raised {seen.error.message}" if seen.error.kind == "raised" else out[0]]
     if seen.returned_view is not None:
         out.append(f"the returned tensor shares memory with {seen.returned_view}")
-    if seen.device is not None:
-        out.append(f"the output lies on {seen.device}, not where the inputs are")
     if trial.comparable and trial.wrong.numel():
         count = int(trial.wrong.sum())
         if count:

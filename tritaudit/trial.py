@@ -68,7 +68,8 @@ class LaunchError:
 
     Attributes:
         kind: "rejected" (Triton refused the kernel), "limit" (the backend cannot do it),
-            "device" (the device reported an error) or "raised" (the author's code raised).
+            "device" (the device reported an error), "raised" (the author's code raised) or
+            "returned" (it returned nothing that can be compared).
         message: one line.
         path, line: the innermost place in the author's code; "" and 0 if there is none.
     """
@@ -103,7 +104,6 @@ class Observation:
     mutated: dict[str, torch.Tensor] = field(default_factory=dict)
     shape: tuple[int, ...] | None = None
     dtype: str | None = None
-    device: str | None = None
     limits: tuple[str, ...] = ()
     poison: int = 0
     returned_view: str | None = None
@@ -162,6 +162,5 @@ class Trial:
             and not s.outside
             and not s.beside_inputs
             and not s.mutated
-            and s.device is None
             and (self.unstable is None or not bool(self.unstable.any()))
         )

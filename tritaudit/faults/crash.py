@@ -1,10 +1,11 @@
-"""The launch died: the process was killed, the device failed, or run raised.
+"""The launch gave no output: the process was killed, the device failed, or run gave no tensor.
 
 ## What happens
 
 The launch function raised an exception, the device reported an error (an illegal memory access),
 or the process was ended by a signal. The tool runs every case in a process of its own and writes
-down the example before each launch, so that the finding names the example that did it.
+down the example before each launch, so that the finding names the example that did it. A launch
+function that returns None, or a tensor on another device, has no output either.
 
 ## Why
 
@@ -54,7 +55,7 @@ def direct(trial: Trial) -> Direct | None:
     A process that was killed can say nothing more: its supervisor reports it.
     """
     error = trial.seen.error
-    if error is None or error.kind not in ("device", "raised"):
+    if error is None or error.kind not in ("device", "raised", "returned"):
         return None
     return Direct((error.message,))
 
