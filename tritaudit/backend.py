@@ -40,7 +40,21 @@ from tritaudit.tensors import (
 )
 from tritaudit.trial import LaunchError, Observation
 
-__all__ = ["BackendUnavailableError", "current", "device", "launch", "prepare", "triton_version"]
+__all__ = [
+    "BackendUnavailableError",
+    "DeviceLostError",
+    "current",
+    "device",
+    "device_lives",
+    "explain_error",
+    "launch",
+    "prepare",
+    "triton_version",
+]
+
+
+class DeviceLostError(RuntimeError):
+    """The device cannot be used any more by this process (an illegal address, say)."""
 
 
 class BackendUnavailableError(RuntimeError):
@@ -271,7 +285,7 @@ def _find_line(path: str, source: str, offset: int) -> int:
 # --------------------------------------------------------------------------- allocation
 
 
-def _reach(case: Case, example: Example, shape: tuple[int, ...]) -> int:
+def reach_of(case: Case, example: Example, shape: tuple[int, ...]) -> int:
     """How far beside a tensor a mistake in a mask usually goes: a tile, in each axis."""
     row = shape[-1] if shape else 1
     tile = max((size for _, size in example.tiles), default=1)
@@ -335,7 +349,7 @@ def launch(
         t.name: guarded_copy(
             values[t.name],
             GUARD[poison],
-            _reach(case, example, tuple(values[t.name].shape)),
+            reach_of(case, example, tuple(values[t.name].shape)),
             example.layout(t.name),
         )
         for t in case.inputs
@@ -346,10 +360,10 @@ def launch(
     keywords.update(example.launch)
     out: Buffer | None = None
     if case.takes_out:
-        reach = _reach(case, example, out_shape)
+        reach = reach_of(case, example, out_shape)
         out = guarded(out_shape, wanted, POISON[poison], reach, device=where)
         keywords["out"] = out.view
-    allocated = _PoisonedEmpty(poison, _reach(case, example, out_shape))
+    allocated = _PoisonedEmpty(poison, reach_of(case, example, out_shape))
     guarding = contextlib.nullcontext() if out or case.in_place else allocated
     _LIMITS.met.clear()
     arguments = [inputs[t.name].view for t in case.inputs]
@@ -359,7 +373,10 @@ def launch(
         if where != "cpu":
             torch.accelerator.synchronize()
     except (Exception, SystemExit) as error:
-        return Observation(error=explain_error(error), limits=_met(), poison=poison)
+        explained = explain_error(error)
+        if explained.kind == "device" and not device_lives():
+            raise DeviceLostError(explained.message) from error
+        return Observation(error=explained, limits=_met(), poison=poison)
     seen = Observation(limits=_met(), poison=poison)
     if out is None and case.in_place is None:
         tensor = _judged(seen, returned, case.output, wanted, where)
@@ -373,6 +390,15 @@ def launch(
         seen.outside = tuple(out.touched().tolist())
     _look_at_inputs(seen, case, inputs, values)
     return seen
+
+
+def device_lives() -> bool:
+    """Whether the device still answers after an error."""
+    try:
+        torch.zeros(1, device=device()).add_(1).item()
+    except RuntimeError:
+        return False
+    return True
 
 
 def _met() -> tuple[str, ...]:

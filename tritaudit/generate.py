@@ -226,6 +226,60 @@ def _layout_choices(case: Case) -> list[tuple[tuple[str, str], ...]]:
     return [tuple(x.items()) for x in out]
 
 
+# --------------------------------------------------------------------------- on a GPU
+
+#: values of one structure that share a launch loop on a GPU.
+BATCH = 40
+#: elements of the large examples that a GPU runs: a race needs many programs to show.
+LARGE = 1 << 22
+#: launch options that are tried where `run` takes them.
+OPTIONS: dict[str, tuple[int, ...]] = {"num_warps": (1, 2, 4, 8), "num_stages": (1, 2, 4)}
+
+
+def fleets(case: Case) -> Iterator[list[Example]]:
+    """The sweep of a GPU: for each structure a batch of examples that differ in their values.
+
+    Every structure of the smallest tiles in every dtype (a dtype costs a compilation, a size does
+    not), the larger tiles in the main dtype, then layouts, scalars and launch options.
+    """
+    smallest = _tile_choices(case)[0]
+    found: dict[Example, None] = {}
+    for base in structures(case):
+        small = dict(base.tiles) == smallest
+        for dtypes in dtype_choices(case) if small else [main_dtypes(case)]:
+            found[replace(base, dtypes=dtypes)] = None
+    for example in sweep(case):
+        found[replace(example, fill=Fill(), edits=())] = None
+    for base in _two(case):
+        for launch in launch_choices(case):
+            found[replace(base, launch=launch)] = None
+    for base in sorted(found, key=cost):
+        yield fleet(case, base)
+
+
+def launch_choices(case: Case) -> list[tuple[tuple[str, int], ...]]:
+    """One launch option at a time, of those that `run` takes."""
+    taken = [name for name in OPTIONS if case.takes(name)]
+    return [((name, value),) for name in taken for value in OPTIONS[name]]
+
+
+def fleet(case: Case, base: Example) -> list[Example]:
+    """Examples of one structure: tags, small numbers, special values, random bits, edits."""
+    room = BATCH - 2 - len(specials(base.dtype()))
+    out = [replace(base, fill=Fill(FillKind.INDEX)), replace(base, fill=Fill(FillKind.NORMAL, 1))]
+    out += [replace(base, fill=Fill(FillKind.SPECIAL, k)) for k in range(room // 2)]
+    out += [replace(base, fill=Fill(FillKind.RANDOM, k)) for k in range(room - room // 2)]
+    out += _specials_anchored(case, [base])
+    return list(dict.fromkeys(out))
+
+
+def large(case: Case) -> list[Example]:
+    """One example of many programs: the largest tiles, LARGE elements where the axes allow."""
+    base = _largest(case, LARGE)
+    elements = math.prod(base.size(a) for a in case.inputs[0].axes)
+    return [replace(base, fill=Fill(FillKind.INDEX))] if elements >= 1 << 16 else []
+
+
 # --------------------------------------------------------------------------- every pattern
 
 
@@ -270,8 +324,13 @@ def _largest(case: Case, elements: int) -> Example:
 
 
 @st.composite
-def examples(draw: st.DrawFn, case: Case, limit: int) -> Example:
-    """Anchored examples of a case whose inputs have at most `limit` elements."""
+def examples(
+    draw: st.DrawFn, case: Case, limit: int, launches: list[tuple[tuple[str, int], ...]]
+) -> Example:
+    """Anchored examples of a case whose inputs have at most `limit` elements.
+
+    `launches` are the choices of launch options.
+    """
     tiles = {t.name: draw(st.sampled_from(t.sizes[:2] or t.sizes)) for t in case.tiles}
     sizes: dict[str, int] = {}
     room = limit
@@ -285,6 +344,7 @@ def examples(draw: st.DrawFn, case: Case, limit: int) -> Example:
         dtypes=draw(st.sampled_from(dtype_choices(case))),
         layouts=tuple((t.name, draw(st.sampled_from(t.layouts))) for t in case.inputs),
         scalars=tuple((s.name, draw(st.sampled_from(s.choices()))) for s in case.scalars),
+        launch=draw(st.sampled_from(launches)),
     )
     kind = draw(st.sampled_from(list(FillKind)))
     top = 1 << min(24, dtype_of(example.dtype()).bits)
@@ -322,6 +382,8 @@ def _edits(case: Case, example: Example) -> st.SearchStrategy[list[Edit]]:
 def simpler(case: Case, example: Example) -> Iterator[Example]:
     """The same sizes with values, dtypes, layouts or scalars that are easier to read."""
     plain = replace(example, edits=())
+    if example.launch:
+        yield replace(example, launch=())
     for kind in (FillKind.INDEX, FillKind.ZERO, FillKind.NORMAL):
         yield replace(plain, fill=Fill(kind))
     for edit in example.edits:
@@ -370,8 +432,7 @@ def smaller_sizes(case: Case, example: Example, limit: int = 64) -> list[Example
     One axis at a time below the found size, and all axes together at their smallest.
     """
     axes = case.axis_names()
-    found = dict(example.sizes)
-    ranges = {a: list(range(case.bounds(a)[0], found[a] + 1)) for a in axes}
+    ranges = {a: _sizes_up_to(case, a, example) for a in axes}
     tiles: dict[str, tuple[int, ...]] = {t.name: _not_above(t, example) for t in case.tiles}
     names = list(tiles)
     total = math.prod(len(r) for r in ranges.values()) * math.prod(len(t) for t in tiles.values())
@@ -387,6 +448,15 @@ def smaller_sizes(case: Case, example: Example, limit: int = 64) -> list[Example
                 out.append(smaller)
     out.sort(key=cost)
     return out[:limit]
+
+
+def _sizes_up_to(case: Case, axis: str, example: Example) -> list[int]:
+    """All sizes up to the found one; of a large one the small ones and powers of two."""
+    low, found = case.bounds(axis)[0], example.size(axis)
+    if found - low <= 2048:
+        return list(range(low, found + 1))
+    powers = [1 << k for k in range(found.bit_length()) if low <= 1 << k <= found]
+    return sorted({*range(low, low + 64), *powers, found})
 
 
 def _not_above(tile: Tile, example: Example) -> tuple[int, ...]:

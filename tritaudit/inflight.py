@@ -12,7 +12,12 @@ import time
 import zlib
 from pathlib import Path
 
-__all__ = ["MAX_TOKEN", "InFlight"]
+__all__ = ["DEVICE_FAILED", "DEVICE_LOST", "MAX_TOKEN", "InFlight"]
+
+#: how a process ends that can launch nothing more because its device is lost, and what it prints
+#: before, with the message of the device behind it.
+DEVICE_LOST = 75
+DEVICE_FAILED = "tritaudit: the device failed: "
 
 #: bytes of the longest token (UTF-8).
 MAX_TOKEN = 64 * 1024

@@ -8,6 +8,8 @@ tested on everything that was launched, and on further examples where that is to
 
 from __future__ import annotations
 
+import os
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -16,7 +18,8 @@ import hypothesis
 from hypothesis import HealthCheck, Phase, settings
 
 from tritaudit import generate
-from tritaudit.backend import current
+from tritaudit.backend import DeviceLostError, current, device, device_lives, explain_error
+from tritaudit.batch import NotBatchableError, launch_batch
 from tritaudit.catalogue import load_case
 from tritaudit.examine import Counter, examine, repeat, shows_poison
 from tritaudit.faults import FAULT_IDS, SEVERITIES
@@ -29,7 +32,7 @@ from tritaudit.faults.diagnosis import (
     prove,
 )
 from tritaudit.faults.protocol import Candidate
-from tritaudit.inflight import InFlight
+from tritaudit.inflight import DEVICE_FAILED, DEVICE_LOST, InFlight
 from tritaudit.model import (
     Backend,
     Case,
@@ -72,6 +75,8 @@ PATTERN_ELEMENTS = {Backend.INTERPRETER: 1 << 13, Backend.GPU: 1 << 16}
 SHRINK_LAUNCHES = 60
 #: failing trials that are kept for proofs, and right ones.
 KEPT_WRONG, KEPT_RIGHT = 96, 32
+#: flagged examples of a batch that are looked at one by one, and those of what is no batch.
+CLOSER, SINGLES = 3, 8
 #: examples that a proof asks for when those at hand are too few.
 PROBES = 3
 
@@ -95,6 +100,20 @@ class _Skips:
     reason: str
     count: int = 0
     dtypes: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class _Batched:
+    """The examples of batches that were not looked at one by one."""
+
+    examples: int = 0
+    seconds: float = 0.0
+    structures: list[tuple[Example, int]] = field(default_factory=list)
+
+    def add(self, group: list[Example], count: int, seconds: float) -> None:
+        self.examples += count
+        self.seconds += seconds
+        self.structures.append((group[0], count))
 
 
 class _Search:
@@ -123,6 +142,8 @@ class _Search:
         self.avoided = [decode(token) for token in request.avoid]
         self.notes: set[str] = set()
         self.cut = ""
+        self.batched = _Batched()
+        self.current: Example | None = None
         self._told = 0.0
 
     # ------------------------------------------------------------------ one example
@@ -131,7 +152,7 @@ class _Search:
         """Announce an example, launch it, and count it."""
         if time.monotonic() > self.deadline:
             raise OutOfTimeError
-        self.inflight.write(encode(example, self.backend))
+        self._announce(example)
         try:
             trial = examine(self.case, example, self.counter)
             if thorough:
@@ -143,11 +164,16 @@ class _Search:
 
     def repeat(self, trial: Trial) -> None:
         """Launch an example again, so that what was not written or read astray is seen."""
-        self.inflight.write(encode(trial.example, self.backend))
+        self._announce(trial.example)
         try:
             repeat(trial, self.counter)
         finally:
             self.inflight.clear()
+
+    def _announce(self, example: Example) -> None:
+        """Say what is about to be launched, for whoever finds this process dead."""
+        self.current = example
+        self.inflight.write(encode(example, self.backend))
 
     def _tell(self, phase: str, example: Example) -> None:
         now = time.monotonic()
@@ -155,7 +181,11 @@ class _Search:
             self._told = now
             self.emit(
                 Progress(
-                    self.request.case, str(self.backend), len(self.seen), phase, example.label()
+                    self.request.case,
+                    str(self.backend),
+                    len(self.seen) + self.batched.examples,
+                    phase,
+                    example.label(),
                 )
             )
 
@@ -250,17 +280,59 @@ class _Search:
         """Sweep, every bit pattern, census; then shrink what was found."""
         budget = self.request.max_examples
         try:
-            for example in generate.sweep(self.case):
-                if budget and len(self.seen) >= max(1, budget * 4 // 5):
-                    self.cut = f"the budget of {budget} examples ended the sweep"
-                    break
-                self.try_example(example, "sweep")
+            if self.backend is Backend.GPU:
+                self._fleets(budget)
+            else:
+                self._sweep(budget)
             self._every_pattern()
             self._census(max(1, budget - len(self.seen)) if budget else CENSUS[self.backend])
             for fault in list(self.sightings):
                 self._shrink(fault)
         except OutOfTimeError:
             self.cut = f"the time limit was reached after {len(self.seen)} examples"
+
+    def _sweep(self, budget: int) -> None:
+        for example in generate.sweep(self.case):
+            if budget and len(self.seen) >= max(1, budget * 4 // 5):
+                self.cut = f"the budget of {budget} examples ended the sweep"
+                return
+            self.try_example(example, "sweep")
+
+    def _fleets(self, budget: int) -> None:
+        """The sweep of a GPU: batches first, what they flag one by one, then large examples."""
+        for group in generate.fleets(self.case):
+            if budget and len(self.seen) + self.batched.examples >= max(1, budget * 4 // 5):
+                self.cut = f"the budget of {budget} examples ended the sweep"
+                return
+            self._fleet(group)
+        for example in generate.large(self.case):
+            self.try_example(example, "large")
+
+    def _fleet(self, group: list[Example]) -> None:
+        """Launch a batch and look closer at what it flags; one by one where it is no batch."""
+        if time.monotonic() > self.deadline:
+            raise OutOfTimeError
+        if self.avoids(group[0]):
+            return
+        closer = CLOSER if len(self.wrong) < KEPT_WRONG else 1
+        self._announce(group[0])
+        start = time.monotonic()
+        try:
+            flagged = launch_batch(self.case, group, device()).suspicious()
+        except NotBatchableError:
+            closer, flagged = SINGLES, group
+        except Exception as error:
+            if not device_lives():
+                raise DeviceLostError(explain_error(error).message) from error
+            closer, flagged = 1, group
+        else:
+            self.batched.add(group, len(group) - len(flagged[:closer]), time.monotonic() - start)
+            self.counter.launches += len(group)
+        finally:
+            self.inflight.clear()
+        self._tell("sweep", group[0])
+        for example in flagged[:closer]:
+            self.try_example(example, "sweep")
 
     def _every_pattern(self) -> None:
         elements = PATTERN_ELEMENTS[self.backend]
@@ -278,6 +350,8 @@ class _Search:
         """Anchored examples from Hypothesis; the body records and never raises."""
         seen_before = len(self.seen)
         limit = ELEMENTS[self.backend]
+        gpu = self.backend is Backend.GPU
+        launches = [(), *(generate.launch_choices(self.case) if gpu else ())]
         stop: list[BaseException] = []
 
         # Every setting is given: a CI variable in the environment would change the defaults.
@@ -295,7 +369,7 @@ class _Search:
             backend="hypothesis",
         )
         @hypothesis.seed(self.request.seed)
-        @hypothesis.given(generate.examples(self.case, limit))
+        @hypothesis.given(generate.examples(self.case, limit, launches))
         def body(example: Example) -> None:
             if stop or len(self.seen) - seen_before >= count:
                 return
@@ -527,7 +601,8 @@ class _Search:
 
     def coverage(self) -> Coverage:
         """What was launched and judged."""
-        judged = list(self.seen)
+        counted = [(e, 1) for e in self.seen] + self.batched.structures
+        judged = [e for e, _ in counted]
         axes = []
         for axis in self.case.axis_names():
             sizes = sorted({e.size(axis) for e in judged})
@@ -537,10 +612,11 @@ class _Search:
             (t.name, tuple(sorted({e.tile(t.name) for e in judged}))) for t in self.case.tiles
         )
         dtypes: dict[str, int] = {}
-        for e in judged:
-            dtypes[e.dtype()] = dtypes.get(e.dtype(), 0) + 1
+        for example, count in counted:
+            dtypes[example.dtype()] = dtypes.get(example.dtype(), 0) + count
+        rate = self.batched.examples / self.batched.seconds if self.batched.seconds else 0.0
         return Coverage(
-            examples=len(judged),
+            examples=len(self.seen) + self.batched.examples,
             launches=self.counter.launches,
             elements=self.counter.elements,
             sizes=tuple(axes),
@@ -552,6 +628,7 @@ class _Search:
                 Skipped(s.reason, s.count, tuple(sorted(s.dtypes))) for s in self.skips.values()
             ),
             cut_short=self.cut,
+            examples_per_second=rate,
         )
 
 
@@ -622,6 +699,13 @@ def audit_unit(
         findings = tuple(search.findings())
     except CaseError as error:
         findings, outcome, reason = (), Outcome.ERROR, str(error)
+    except DeviceLostError as error:
+        # Nothing more can be launched from here. The supervisor finds the example in flight.
+        sys.stderr.write(f"{DEVICE_FAILED}{error}\n")
+        sys.stderr.flush()
+        if search.current is not None:
+            inflight.write(encode(search.current, search.backend))
+        os._exit(DEVICE_LOST)
     if findings:
         outcome = Outcome.FAIL
     return CaseResult(

@@ -23,6 +23,9 @@ class Expected:
         wide: the right values as float64 or int64, where a tolerance or an overflow needs them.
         ulps: allowed distance from `wide` in units in the last place of the output dtype; None:
             the bits of `value`.
+        scale: the magnitude (float64) whose unit in the last place that is; None: of `wide`.
+        close: allowed distances from `wide`, relative and absolute: |got - wide| <= atol +
+            rtol * |wide|.
         any_nan: a NaN of any sign and payload is right where `value` is a NaN.
         impossible: where no value of the output dtype is right.
         undecided: where the oracle cannot tell (it overflows itself); never counted as wrong.
@@ -31,6 +34,8 @@ class Expected:
     value: torch.Tensor
     wide: torch.Tensor | None = None
     ulps: float | None = None
+    scale: torch.Tensor | None = None
+    close: tuple[float, float] | None = None
     any_nan: bool = False
     impossible: torch.Tensor | None = None
     undecided: torch.Tensor | None = None
@@ -51,15 +56,29 @@ def disagrees(got: torch.Tensor, expected: Expected) -> torch.Tensor:
     wrong = ~same_bits(got, value)
     if expected.any_nan:
         wrong &= ~(is_nan(got) & is_nan(value))
-    if expected.ulps is not None and expected.wide is not None and bool(wrong.any()):
-        wide, near = expected.wide, got.to(torch.float64)
-        close = (near - wide).abs() <= expected.ulps * ulp(wide, got.dtype)
-        wrong &= ~(close | (near == value.to(torch.float64)))
+    if expected.wide is not None and bool(wrong.any()):
+        wrong &= ~_near(got, expected, expected.wide)
     if expected.impossible is not None:
         wrong |= expected.impossible
     if expected.undecided is not None:
         wrong &= ~expected.undecided
     return wrong
+
+
+def _near(got: torch.Tensor, expected: Expected, wide: torch.Tensor) -> torch.Tensor:
+    """Where an output is as close to the wide result as the contract asks."""
+    if expected.ulps is None and expected.close is None:
+        return torch.zeros(got.shape, dtype=torch.bool, device=got.device)
+    near = got.to(torch.float64)
+    away = (near - wide).abs()
+    close = near == expected.value.to(torch.float64)
+    if expected.ulps is not None:
+        scale = wide if expected.scale is None else expected.scale
+        close |= away <= expected.ulps * ulp(scale, got.dtype)
+    if expected.close is not None:
+        rtol, atol = expected.close
+        close |= away <= atol + rtol * wide.abs()
+    return close
 
 
 @dataclass(frozen=True, slots=True)

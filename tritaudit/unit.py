@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tritaudit.faults import SEVERITIES
 from tritaudit.forkserver import Call, Died, Ended, Overdue, Raised, Returned
+from tritaudit.inflight import DEVICE_FAILED, DEVICE_LOST
 from tritaudit.model import (
     CaseInfo,
     CaseResult,
@@ -60,8 +61,8 @@ def request_for(
         seed=seed,
         max_examples=max_examples,
         repro=repro,
-    )
         call=info.call,
+    )
 
 
 class Unit:
@@ -201,7 +202,10 @@ class Unit:
     ) -> Finding:
         if isinstance(ended, Died):
             fault, summary = "crash", f"The process was {ended.how} while the kernel ran."
-            if not ended.how.startswith("killed"):
+            if ended.how == f"exit code {DEVICE_LOST}":
+                _, _, message = ended.output.rpartition(DEVICE_FAILED)
+                summary = f"The device failed while the kernel ran: {message.strip()}"
+            elif not ended.how.startswith("killed"):
                 summary = f"The process ended with {ended.how} while the kernel ran."
         else:
             fault, summary = "timeout", f"The kernel had not ended after {ended.seconds:.0f} s."

@@ -61,6 +61,9 @@ from tritaudit.faults.protocol import Candidate, Claim, Fault, fixed
 from tritaudit.tensors import bits_of, from_bits, same_bits
 from tritaudit.trial import Expected, Trial
 
+#: programs that are followed one by one; more than that run at once on a GPU anyway.
+MOST_PROGRAMS = 4096
+
 
 def _in_order(trial: Trial, dim: int, tile: int) -> torch.Tensor:
     """Programs one after another, each reading its mirrored tile and storing its own."""
@@ -78,7 +81,10 @@ def _sequential(dim: int, name: str, rule_text: str, size_of: object) -> Candida
         flipped = asked(trial)
         if flipped is None or len(flipped.shape) <= dim:
             return None
-        tile = size_of(trial, flipped.shape[dim])  # type: ignore[operator]
+        extent = flipped.shape[dim]
+        tile = size_of(trial, extent)  # type: ignore[operator]
+        if extent > MOST_PROGRAMS * tile:
+            return None
         return Claim(Expected(_in_order(trial, dim, tile)), None, ("alias-race",))
 
     return Candidate(

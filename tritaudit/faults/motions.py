@@ -66,43 +66,38 @@ class Way:
     kind: str  # keep, reverse, local, within, order, front, mirrored
     tile: TileRule | None = None
 
-    def sources(self, extent: int, tile: int) -> list[int]:
+    def sources(self, extent: int, tile: int) -> torch.Tensor:
         """The source position of each of `extent` positions; MASKED for a masked lane."""
-        at = range(extent)
+        at = torch.arange(extent)
+        base, lane = at // tile * tile, at % tile
         match self.kind:
             case "keep":
-                out = list(at)
+                out = at
             case "reverse":
-                out = [extent - 1 - i for i in at]
+                out = extent - 1 - at
             case "local":  # every tile reversed in itself, the last one with its padding
-                out = [i // tile * tile + tile - 1 - i % tile for i in at]
+                out = base + tile - 1 - lane
             case "within":  # every tile reversed in itself, the last one only where it is valid
-                out = [
-                    i // tile * tile + min(tile, extent - i // tile * tile) - 1 - i % tile
-                    for i in at
-                ]
+                out = base + (extent - base).clamp(max=tile) - 1 - lane
             case "order":  # tiles exchanged, counted from the padded end
-                count = -(-extent // tile)
-                out = [(count - 1 - i // tile) * tile + i % tile for i in at]
+                out = -(-extent // tile) * tile - tile - base + lane
             case "front":  # tiles exchanged, counted from the last element
-                out = [extent - (i // tile + 1) * tile + i % tile for i in at]
+                out = extent - tile - base + lane
             case "mirrored":  # reversed over the padded length
-                out = [-(-extent // tile) * tile - 1 - i for i in at]
+                out = -(-extent // tile) * tile - 1 - at
             case _:
                 raise AssertionError(self.kind)
-        return [s if 0 <= s < extent else MASKED for s in out]
+        return torch.where((out >= 0) & (out < extent), out, MASKED)
 
     def faults(self, extent: int, tile: int, asked: bool) -> frozenset[str]:
         """The faults that this way shows on an axis that the contract reverses (`asked`) or not."""
         sources = self.sources(extent, tile)
-        right = list(range(extent))
-        if asked:
-            right.reverse()
-        if sources == right:
+        right = (REVERSE if asked else KEEP).sources(extent, 1)
+        if torch.equal(sources, right):
             return frozenset()
         if not asked:
             return frozenset({"wrong-axis"})
-        found = {"padding-leak"} if MASKED in sources else set()
+        found = {"padding-leak"} if bool((sources == MASKED).any()) else set()
         match self.kind:
             case "keep":
                 found.add("wrong-axis")
@@ -139,7 +134,7 @@ class Motion:
             tile = way.tile.of(trial, extent) if way.tile is not None else 1
             if way.kind == "keep" or not extent:
                 continue
-            sources = torch.tensor(way.sources(extent, tile), device=bits.device)
+            sources = way.sources(extent, tile).to(bits.device)
             bits = bits.index_select(axis, sources.clamp(min=0))
             line = (sources == MASKED).reshape([-1 if k == axis else 1 for k in range(bits.dim())])
             masked = masked.index_select(axis, sources.clamp(min=0)) | line
@@ -247,14 +242,20 @@ class Asked:
 
 def asked(trial: Trial) -> Asked | None:
     """The flip that the contract asks for; None if it asks for none."""
-    seen: list[Asked] = []
+    watch = _Watch()
+    evaluate(trial, Operations(flip=watch))
+    return watch.seen
 
-    def watching(x: torch.Tensor, dims: tuple[int, ...]) -> torch.Tensor:
-        seen.append(Asked(tuple(x.shape), tuple(dims)))
+
+class _Watch:
+    """A flip that moves nothing and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.seen: Asked | None = None
+
+    def __call__(self, x: torch.Tensor, dims: tuple[int, ...]) -> torch.Tensor:
+        self.seen = self.seen or Asked(tuple(x.shape), tuple(dims))
         return x
-
-    evaluate(trial, Operations(flip=watching))
-    return seen[0] if len(seen) > 0 else None
 
 
 #: the least tiles of kernels that take the next power of two (tl.flip refuses a tile of 1).
