@@ -236,14 +236,22 @@ class Reference:
         fn: takes the inputs by position, and those scalars of the case by keyword that its
             signature names.
         tolerance: allowed distance from the wide result in ulp of the output dtype, or "exact";
-            None: exact for integer outputs, 4 ulp for floats.
+            None: exact for integer outputs; 4 ulp for floats, or what rtol and atol allow.
         overflow: what happens where an integer output dtype cannot hold the wide result: no answer
             is right ("exact") or the wrapped one is ("wrap", what torch does).
+        rtol, atol: a distance of atol + rtol * |wide result| is right as well; for integer outputs
+            too.
+        scale: a callable like `fn` for the magnitude that rounding errors are relative to, such as
+            the sum of the absolute values for a sum that cancels: the ulp of `tolerance` are those
+            of its result. Where the output dtype cannot hold that, the output is not judged.
     """
 
     fn: Callable[..., Any]
     tolerance: float | Literal["exact"] | None = None
     overflow: Literal["exact", "wrap"] = "exact"
+    rtol: float | None = None
+    atol: float | None = None
+    scale: Callable[..., Any] | None = None
     _names: tuple[str, ...] = field(init=False, default=(), repr=False)
 
     def __post_init__(self) -> None:
@@ -256,6 +264,7 @@ class Reference:
         t = self.tolerance
         if t is not None and t != "exact" and (not isinstance(t, (int, float)) or not t >= 0):
             raise CaseError(f"Reference(tolerance={t!r}) is neither a number of ulp nor 'exact'")
+        self._check_closeness()
         try:
             parameters = inspect.signature(self.fn).parameters
         except (TypeError, ValueError):
@@ -264,6 +273,25 @@ class Reference:
             object.__setattr__(self, "_names", tuple(re.findall(r"(\w+)\s*=", text)))
         else:
             object.__setattr__(self, "_names", tuple(parameters))
+
+    def _check_closeness(self) -> None:
+        for name, value in (("rtol", self.rtol), ("atol", self.atol)):
+            if value is None:
+                continue
+            if not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
+                raise CaseError(f"Reference({name}={value!r}) is not a number from 0")
+            if self.tolerance == "exact":
+                raise CaseError(f"Reference(tolerance='exact', {name}={value!r}): one or the other")
+        if self.scale is not None and not callable(self.scale):
+            raise CaseError(f"Reference(scale={self.scale!r}) is not a torch callable")
+        if self.scale is not None and self.tolerance == "exact":
+            raise CaseError("Reference(tolerance='exact', scale=...): there is nothing to scale")
+
+    @property
+    def _close(self) -> tuple[float, float] | None:
+        if self.rtol is None and self.atol is None:
+            return None
+        return self.rtol or 0.0, self.atol or 0.0
 
     @property
     def moves_only(self) -> bool:
@@ -274,6 +302,8 @@ class Reference:
         name = getattr(self.fn, "__name__", repr(self.fn))
         label = f"torch.{name}" if module.startswith("torch") else name
         extra = "" if self.tolerance is None else f", tolerance={self.tolerance!r}"
+        for word, value in (("rtol", self.rtol), ("atol", self.atol)):
+            extra += "" if value is None else f", {word}={value:g}"
         return f"Reference({'fn' if name == '<lambda>' else label}{extra})".replace("'", '"')
 
     def validate(self, case: Case) -> None:
@@ -281,10 +311,29 @@ class Reference:
 
     def _call(self, case: Case, example: Example, args: list[torch.Tensor]) -> torch.Tensor:
         keywords = {name: value for name, value in example.scalars if name in self._names}
-        value = self.fn(*args, **keywords)
+        return self._tensor(case, self.fn(*args, **keywords), args)
+
+    def _tensor(self, case: Case, value: Any, args: list[torch.Tensor]) -> torch.Tensor:
+        """The tensor of what a callable returned: the judged entry of a tuple, a number as it is."""
+        if case.output is not None and isinstance(value, (tuple, list)):
+            if case.output >= len(value):
+                raise CaseError(f"{self.describe()} returned {len(value)} entries")
+            value = value[case.output]
+        if isinstance(value, (bool, int, float)):
+            kind = torch.float64 if isinstance(value, float) else torch.int64
+            return torch.tensor(value, dtype=kind, device=args[0].device)
         if not isinstance(value, torch.Tensor):
             raise CaseError(f"{self.describe()} returned {type(value).__name__}, not a tensor")
         return value
+
+    def _magnitude(
+        self, case: Case, example: Example, args: list[torch.Tensor]
+    ) -> torch.Tensor | None:
+        """What `scale` gives for the widened inputs, as float64."""
+        if self.scale is None:
+            return None
+        keywords = {name: value for name, value in example.scalars if name in self._names}
+        return self._tensor(case, self.scale(*args, **keywords), args).to(torch.float64).abs()
 
     def _evaluate(
         self, case: Case, example: Example, args: list[torch.Tensor], operations: Operations
@@ -320,15 +369,23 @@ class Reference:
             wide = convert(convert(wide, dtype_of(operations.width)), dtype_of("int64"))
         target = dtype_of(case.output_dtype(example.dtype()))
         if target.is_float:
-            return self._float(given, wide, target)
+            return self._float(given, wide, target, self._magnitude(case, example, args))
         if wide.is_floating_point():
             return self._truncated(wide, target)
         return self._integer(case, example, given, wide.to(torch.int64), target, operations)
 
-    def _float(self, given: list[torch.Tensor], wide: torch.Tensor, target: DType) -> Expected:
+    def _float(
+        self,
+        given: list[torch.Tensor],
+        wide: torch.Tensor,
+        target: DType,
+        scale: torch.Tensor | None,
+    ) -> Expected:
         wide = wide.to(torch.float64)
         value = convert(wide, target)
-        ulps = 4.0 if self.tolerance is None else self.tolerance
+        ulps = self.tolerance
+        if ulps is None and self._close is None:
+            ulps = 4.0
         finite = torch.ones((), dtype=torch.bool, device=wide.device)
         for x in given:
             if x.is_floating_point():
@@ -337,10 +394,16 @@ class Reference:
         if any(x.dtype == torch.float64 for x in given):
             # float64 cannot be widened: where the oracle itself overflows, it cannot tell.
             undecided = finite & ~torch.isfinite(wide)
+        if scale is not None:
+            # Partial results may overflow on the way to a small one.
+            beyond = torch.isinf(scale.to(target.torch)) & torch.isfinite(wide)
+            undecided = beyond if undecided is None else undecided | beyond
         return Expected(
             value,
             wide=wide,
-            ulps=None if ulps == "exact" else float(ulps),
+            ulps=None if ulps == "exact" or ulps is None else float(ulps),
+            scale=scale,
+            close=self._close,
             any_nan=True,
             undecided=undecided,
         )
@@ -351,7 +414,7 @@ class Reference:
         cut = wide.to(torch.float64).trunc()
         fits = (cut >= low) & (cut <= min(high, 2**63 - 1025))
         value = convert(torch.where(fits, cut, 0.0).to(torch.int64), target)
-        return Expected(value, undecided=~fits)
+        return Expected(value, wide=cut, close=self._close, undecided=~fits)
 
     def _integer(
         self,
@@ -364,7 +427,7 @@ class Reference:
     ) -> Expected:
         value = convert(wide, target)
         if self.overflow == "wrap" or operations.width is not None:
-            return Expected(value, wide=wide)
+            return Expected(value, wide=wide, close=self._close)
         low, high = _range(target)
         impossible = (wide < max(low, -(2**63))) | (wide > min(high, 2**63 - 1))
         if any(dtype_of(x.dtype).bits == 64 for x in given) and operations == EXACT:
@@ -374,8 +437,11 @@ class Reference:
             wrapped = (rough - wide.to(torch.float64)).abs() > 2.0**62
             near_edge = rough.abs() > 2.0**63 - 2.0**12
             impossible = impossible | (wrapped & ~near_edge)
-            return Expected(value, wide=wide, impossible=impossible, undecided=near_edge & wrapped)
-        return Expected(value, wide=wide, impossible=impossible)
+            undecided = near_edge & wrapped
+            return Expected(
+                value, wide=wide, close=self._close, impossible=impossible, undecided=undecided
+            )
+        return Expected(value, wide=wide, close=self._close, impossible=impossible)
 
     def plain(self, case: Case, example: Example, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
         """What the plain torch callable gives; raises where it does not take the dtype."""

@@ -404,7 +404,21 @@ class _Search:
                     break
                 if _order(simpler, ()) < _order(self.sightings[fault].trial.example, ()):
                     shows(simpler)
+            self._alone(fault)
             if self.sightings[fault].trial.example == before:
+                return
+
+    def _alone(self, fault: str) -> None:
+        """Where a fault was seen only beside others, look for a size that shows it alone."""
+        known = self.sightings[fault]
+        if len(known.diagnosis.faults) == 1:
+            return
+        best = known.trial.example
+        for base in generate.structures(self.case):
+            example = replace(base, dtypes=best.dtypes, fill=best.fill)
+            if self.avoids(example) or generate.cost(base)[0] > 64 * generate.cost(best)[0]:
+                continue
+            if self.try_example(example, "shrink") == (fault,):
                 return
 
     # ------------------------------------------------------------------ naming
@@ -666,7 +680,7 @@ def _order(example: Example, faults: tuple[str, ...]) -> tuple[int, ...]:
     elements, tiles, edits = generate.cost(example)
     name = example.dtype()
     dtype = _FAMILIAR.index(name) if name in _FAMILIAR else len(_FAMILIAR)
-    return len(faults) > 1, elements, tiles, odd, edits, kind, dtype
+    return len(faults) > 1, elements, tiles, odd, kind, edits, dtype
 
 
 # --------------------------------------------------------------------------- entry points

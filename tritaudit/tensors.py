@@ -258,7 +258,7 @@ def guard_elements(d: DType, reach: int) -> int:
     return -(-max(reach, 64) // step) * step
 
 
-def _strides(shape: tuple[int, ...], layout: Layout) -> tuple[tuple[int, ...], int]:
+def strides_of(shape: tuple[int, ...], layout: Layout) -> tuple[tuple[int, ...], int]:
     """Element strides of a layout, and how many elements of storage they span."""
     gap = 1
     order = list(range(len(shape)))
@@ -289,7 +289,7 @@ def guarded(
 
     Everything, the tensor included, is filled with `pattern`.
     """
-    strides, span = _strides(shape, layout)
+    strides, span = strides_of(shape, layout)
     band = guard_elements(d, reach)
     start = band + (1 if layout is Layout.OFFSET else 0)
     guard = to_signed(pattern & d.mask, d.bits)

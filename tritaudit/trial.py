@@ -40,6 +40,15 @@ class Expected:
     impossible: torch.Tensor | None = None
     undecided: torch.Tensor | None = None
 
+    @property
+    def exact(self) -> bool:
+        """Whether nothing but the bits of `value` (and other NaNs, if allowed) is right."""
+        return self.ulps is None and self.close is None
+
+    def demand_bits(self) -> None:
+        """Allow no tolerance: a prediction of bits."""
+        self.ulps = self.close = None
+
 
 def ulp(wide: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     """The distance between neighbouring values of a float dtype at `wide` (float64)."""
@@ -67,7 +76,7 @@ def disagrees(got: torch.Tensor, expected: Expected) -> torch.Tensor:
 
 def _near(got: torch.Tensor, expected: Expected, wide: torch.Tensor) -> torch.Tensor:
     """Where an output is as close to the wide result as the contract asks."""
-    if expected.ulps is None and expected.close is None:
+    if expected.exact:
         return torch.zeros(got.shape, dtype=torch.bool, device=got.device)
     near = got.to(torch.float64)
     away = (near - wide).abs()

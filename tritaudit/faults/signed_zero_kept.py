@@ -71,7 +71,7 @@ def _predict(trial: Trial) -> Claim | None:
         where = where & is_negative_zero(x) & has_sign(x)
     if not bool(where.any()):
         return None
-    predicted.ulps = None
+    predicted.demand_bits()
     return Claim(predicted, where, ("signed-zero-kept",))
 
 
