@@ -314,7 +314,7 @@ class Reference:
         return self._tensor(case, self.fn(*args, **keywords), args)
 
     def _tensor(self, case: Case, value: Any, args: list[torch.Tensor]) -> torch.Tensor:
-        """The tensor of what a callable returned: the judged entry of a tuple, a number as it is."""
+        """The tensor of what a callable returned: the judged entry of a tuple, also a number."""
         if case.output is not None and isinstance(value, (tuple, list)):
             if case.output >= len(value):
                 raise CaseError(f"{self.describe()} returned {len(value)} entries")
