@@ -15,6 +15,7 @@ __all__ = [
     "LoadProblem",
     "Source",
     "builtin_root",
+    "function_target",
     "nearest",
     "python_files",
     "resolve",
@@ -72,6 +73,24 @@ def nearest(name: str, known: Sequence[str], count: int = 3) -> str:
     close += [tails[t] for t in difflib.get_close_matches(name, list(tails), count, 0.6)]
     close = list(dict.fromkeys(close))[:count]
     return f"; nearest: {', '.join(close)}" if close else ""
+
+
+def function_target(target: str) -> tuple[str, str] | None:
+    """Module or file, and the name in it, of a target like `mypkg.ops:reverse` or `ops.py:reverse`.
+
+    None where it is not of this form. Neither has to exist.
+    """
+    head, colon, name = target.rpartition(":")
+    dotted = all(part.isidentifier() for part in name.split("."))
+    if not colon or not head or not dotted:
+        return None
+    if head.endswith(".py") or all(part.isidentifier() for part in head.split(".")):
+        return head, name
+    return None
+
+
+#: how a target that is a function says what the function promises.
+PROMISES = "--flip AXES, --abs or --reference FUNCTION"
 
 
 def builtin_root() -> Path:
@@ -170,6 +189,9 @@ def _from_catalogue(target: str, builtin: Path) -> list[Source] | LoadProblem:
     matching = [
         s for s in sources if fnmatchcase(s.name, wanted) or s.name.startswith(f"{wanted}/")
     ]
+    if not matching and function_target(target):
+        message = f"{target} is no case; for a function say what it promises with {PROMISES}"
+        return LoadProblem("", 0, message)
     if not matching:
         near = nearest(target, [s.name for s in sources])
         return LoadProblem("", 0, f"no case is named {target!r}{near}")
