@@ -8,6 +8,7 @@ tested on everything that was launched, and on further examples where that is to
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 import time
@@ -17,10 +18,11 @@ from dataclasses import dataclass, field, replace
 import hypothesis
 from hypothesis import HealthCheck, Phase, settings
 
-from tritaudit import generate
+from tritaudit import generate, interpreter
 from tritaudit.backend import DeviceLostError, current, device, device_lives, explain_error
 from tritaudit.batch import NotBatchableError, launch_batch
-from tritaudit.catalogue import load_case
+from tritaudit.calls import case_of
+from tritaudit.confirm import shows_again
 from tritaudit.examine import Counter, examine, repeat, shows_poison
 from tritaudit.faults import FAULT_IDS, SEVERITIES
 from tritaudit.faults.diagnosis import (
@@ -31,7 +33,7 @@ from tritaudit.faults.diagnosis import (
     left_over,
     prove,
 )
-from tritaudit.faults.protocol import Candidate
+from tritaudit.faults.protocol import Candidate, Direct
 from tritaudit.inflight import DEVICE_FAILED, DEVICE_LOST, InFlight
 from tritaudit.model import (
     Backend,
@@ -39,6 +41,7 @@ from tritaudit.model import (
     CaseError,
     CaseResult,
     Coverage,
+    Edit,
     Event,
     Example,
     Fill,
@@ -63,7 +66,7 @@ from tritaudit.present import (
 from tritaudit.repro import decode, encode
 from tritaudit.trial import Trial
 
-__all__ = ["audit_unit", "smaller_examples"]
+__all__ = ["audit_unit", "end_soon", "smaller_examples"]
 
 #: examples of the census, where no budget is given (then it gets a fifth of the budget).
 CENSUS = {Backend.INTERPRETER: 40, Backend.GPU: 200}
@@ -79,6 +82,9 @@ KEPT_WRONG, KEPT_RIGHT = 96, 32
 CLOSER, SINGLES = 3, 8
 #: examples that a proof asks for when those at hand are too few.
 PROBES = 3
+#: examples without an explanation that are launched again until one shows the same.
+MISMATCHES = 3
+NONDETERMINISTIC = "nondeterministic"
 
 
 class OutOfTimeError(Exception):
@@ -142,6 +148,9 @@ class _Search:
         self.avoided = [decode(token) for token in request.avoid]
         self.notes: set[str] = set()
         self.cut = ""
+        #: what the sweep has yet to try, and why the search should end now, "" if it should not.
+        self.ahead: Iterator[Example] = iter(())
+        self.ended = ""
         self.batched = _Batched()
         self.current: Example | None = None
         self._told = 0.0
@@ -285,24 +294,50 @@ class _Search:
             else:
                 self._sweep(budget)
             self._every_pattern()
+            if self.request.exhaustive:
+                self._all_patterns()
             self._census(max(1, budget - len(self.seen)) if budget else CENSUS[self.backend])
             for fault in list(self.sightings):
-                self._shrink(fault)
+                if self.is_asked(fault):
+                    self._shrink(fault)
         except OutOfTimeError:
-            self.cut = f"the time limit was reached after {len(self.seen)} examples"
+            why = self.ended or "the time limit was reached"
+            self._cut_short(f"{why} after {len(self.seen)} examples")
+
+    def is_asked(self, fault: str) -> bool:
+        """Whether a fault is to be reported."""
+        return not self.request.faults or fault in self.request.faults
+
+    def end_soon(self, reason: str) -> None:
+        """Launch nothing more, and report what was found. May be called by a signal handler."""
+        self.ended, self.deadline = reason, 0.0
+
+    def _cut_short(self, why: str) -> None:
+        """Note why the search ends before its time, and what it did not come to."""
+        left = sum(1 for _ in self.ahead)
+        tried = {example.dtype() for example, _ in self._judged()}
+        never = [d for d in self.case.inputs[0].dtypes if d not in tried]
+        missed = [f"{left} examples of the sweep"] if left else []
+        missed += [", ".join(never)] if never else []
+        self.cut = f"{why}; not reached: {' and '.join(missed)}" if missed else why
 
     def _sweep(self, budget: int) -> None:
-        for example in generate.sweep(self.case):
-            if budget and len(self.seen) >= max(1, budget * 4 // 5):
-                self.cut = f"the budget of {budget} examples ended the sweep"
+        self.ahead = generate.sweep(self.case)
+        while not (budget and len(self.seen) >= max(1, budget * 4 // 5)):
+            example = next(self.ahead, None)
+            if example is None:
                 return
             self.try_example(example, "sweep")
+        self._cut_short(f"the budget of {budget} examples ended the sweep")
 
     def _fleets(self, budget: int) -> None:
         """The sweep of a GPU: batches first, what they flag one by one, then large examples."""
-        for group in generate.fleets(self.case):
+        groups = generate.fleets(self.case)
+        self.ahead = (example for group in groups for example in group)
+        for group in groups:
             if budget and len(self.seen) + self.batched.examples >= max(1, budget * 4 // 5):
-                self.cut = f"the budget of {budget} examples ended the sweep"
+                self.ahead = itertools.chain(group, self.ahead)
+                self._cut_short(f"the budget of {budget} examples ended the sweep")
                 return
             self._fleet(group)
         for example in generate.large(self.case):
@@ -346,10 +381,35 @@ class _Search:
             if done == len(parts):
                 self.exhaustive.append(name)
 
+    def _all_patterns(self) -> None:
+        """Every bit pattern of up to 32 bits, where that was asked for."""
+        for dtypes in exhaustive.choices(self.case):
+            base = replace(generate.largest(self.case, 1), dtypes=dtypes)
+            if self.avoids(base):
+                continue
+            self._announce(base)
+            try:
+                found = exhaustive.every_pattern(self.case, dtypes)
+            except Exception as error:
+                if not device_lives():
+                    raise DeviceLostError(explain_error(error).message) from error
+                continue  # what is refused or raised is a finding of the sweep
+            finally:
+                self.inflight.clear()
+            self.notes.add(found.sentence())
+            self.counter.elements += found.total
+            name = " x ".join(d for _, d in dtypes)
+            if name not in self.exhaustive:
+                self.exhaustive.append(name)
+            smallest = replace(generate.structures(self.case)[0], dtypes=dtypes)
+            for bits in found.first[:CLOSER]:
+                edits = [Edit(n, 0, b) for (n, _), b in zip(dtypes, bits, strict=True)]
+                self.try_example(replace(smallest, edits=tuple(edits)), "patterns")
+
     def _census(self, count: int) -> None:
         """Anchored examples from Hypothesis; the body records and never raises."""
         seen_before = len(self.seen)
-        limit = ELEMENTS[self.backend]
+        limit = self.request.elements or ELEMENTS[self.backend]
         gpu = self.backend is Backend.GPU
         launches = [(), *(generate.launch_choices(self.case) if gpu else ())]
         stop: list[BaseException] = []
@@ -431,11 +491,48 @@ class _Search:
             if c.partial and prove(c, self.wrong + self.right).refuted_by is None
         ]
 
+    def _confirm(self) -> Iterator[Finding]:
+        """Launch each smallest example again; what does not show again is not deterministic."""
+        for fault, sighting in list(self.sightings.items()):
+            if fault == NONDETERMINISTIC or not self.is_asked(fault):
+                continue
+            tries = [sighting.trial]
+            if fault == MISMATCH:  # which of these is reported is decided later
+                tries = sorted(self.unexplained, key=lambda t: _order(t.example, ()))[:MISMATCHES]
+            if not any(self._shows_again(fault, trial) for trial in tries):
+                del self.sightings[fault]
+                if fault == MISMATCH:
+                    self.unexplained.clear()
+                yield self._flaky(fault, sighting)
+
+    def _shows_again(self, fault: str, trial: Trial) -> bool:
+        def name(again: Trial) -> tuple[str, ...]:
+            self.repeat(again)
+            return diagnose(again, self.remembered).faults
+
+        try:
+            return shows_again(fault, trial, lambda: self.launch(trial.example, "confirm"), name)
+        except OutOfTimeError:
+            return True  # nothing speaks against it
+
+    def _flaky(self, fault: str, sighting: _Sighting) -> Finding:
+        evidence = f"it looked like {fault} first; launched again, the same example did not show it"
+        seen = _Sighting(
+            sighting.trial,
+            Diagnosis(direct={NONDETERMINISTIC: Direct((evidence,))}),
+            sighting.seen,
+            sighting.dtypes,
+        )
+        proof = Proof(elements=int(sighting.trial.wrong.sum()), statement=evidence)
+        return self._finding(NONDETERMINISTIC, seen, proof)
+
     def findings(self) -> Iterator[Finding]:
         """One finding for each fault, with its smallest example and its proof."""
         companions = self.accept()
         named: dict[str, list[Finding]] = {}
         proven: list[Candidate] = []
+        for flaky in self._confirm():
+            named.setdefault(NONDETERMINISTIC, []).append(flaky)
         for fault in FAULT_IDS:
             sighting = self.sightings.get(fault)
             if sighting is None or fault == MISMATCH:
@@ -453,7 +550,9 @@ class _Search:
             named[MISMATCH] = [mismatch]
         for fault in FAULT_IDS:
             group = sorted(named.get(fault, []), key=lambda f: generate.cost(f.example))
-            if group:
+            if group and not self.is_asked(fault):
+                self.notes.add(f"{fault} showed as well, which was not asked for")
+            elif group:
                 dtypes = sorted({d for f in group for d in f.dtypes})
                 yield replace(group[0], dtypes=tuple(dtypes), seen=sum(f.seen for f in group))
 
@@ -613,9 +712,13 @@ class _Search:
         except OutOfTimeError:
             return None
 
+    def _judged(self) -> list[tuple[Example, int]]:
+        """Every example that was tried, and one of each batch with how many it stands for."""
+        return [(e, 1) for e in self.seen] + self.batched.structures
+
     def coverage(self) -> Coverage:
         """What was launched and judged."""
-        counted = [(e, 1) for e in self.seen] + self.batched.structures
+        counted = self._judged()
         judged = [e for e, _ in counted]
         axes = []
         for axis in self.case.axis_names():
@@ -686,8 +789,14 @@ def _order(example: Example, faults: tuple[str, ...]) -> tuple[int, ...]:
 # --------------------------------------------------------------------------- entry points
 
 
-def _load(request: UnitRequest) -> Case:
-    return load_case(request.path, request.variable, request.root)
+#: the latest search of this process, for `end_soon`.
+_RUNNING: list[_Search] = []
+
+
+def end_soon(reason: str) -> None:
+    """Let the search of this process launch nothing more and report what it has found."""
+    for search in _RUNNING:
+        search.end_soon(reason)
 
 
 def audit_unit(
@@ -696,14 +805,36 @@ def audit_unit(
     """Search a case for faults on this process's backend, or replay one example.
 
     Everything that is found is in the result; what the author's code raises is a finding. The
-    outcome here is PASS or FAIL without regard to what the case expects.
+    outcome here is PASS or FAIL without regard to what the case expects. Where the fast interpreter
+    was asked for and does not hold, all is done again on the stock one, and a note says so.
 
     Raises:
         ReproError: `request.repro` is no token; the case file does not load any more.
+        BackendUnavailableError: the interpreter cannot run as it was asked to.
     """
     start = time.monotonic()
-    case = _load(request)
+    interpreter.use(fast=request.fast_interpreter)
+    try:
+        return _audit(request, emit, inflight)
+    except interpreter.FastDiffersError as difference:
+        interpreter.use(fast=False)
+        left = max(1.0, request.deadline - (time.monotonic() - start))
+        result = _audit(replace(request, deadline=left), emit, inflight)
+        note = f"{difference}, so this case ran on the stock interpreter"
+        return replace(result, notes=(*result.notes, note))
+
+
+def _audit(request: UnitRequest, emit: Callable[[Event], None], inflight: InFlight) -> CaseResult:
+    start = time.monotonic()
+    case = case_of(request)
+    if request.dtypes and request.repro is None:
+        restricted = case.restricted(request.dtypes)
+        if restricted is None:
+            reason = f"takes no {' or '.join(request.dtypes)}"
+            return CaseResult(request.case, str(current()), Outcome.SKIP, reason)
+        case = restricted
     search = _Search(case, request, emit, inflight)
+    _RUNNING[:] = [search]
     outcome, reason = Outcome.PASS, ""
     try:
         if request.repro is None:
@@ -771,9 +902,9 @@ def _fits(case: Case, example: Example) -> None:
             raise CaseError(f"the repro token edits {edit.tensor!r}, which is no input")
 
 
-def smaller_examples(path: str, variable: str, token: str, root: str = "") -> tuple[str, ...]:
+def smaller_examples(request: UnitRequest, token: str) -> tuple[str, ...]:
     """Tokens of smaller variants of an example, smallest first: candidates for a smaller crash."""
-    case = load_case(path, variable, root)
+    case = case_of(request)
     example = decode(token)
     backend = token.split("/")[1]
     return tuple(encode(e, backend) for e in generate.smaller_sizes(case, example, 24))

@@ -21,7 +21,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("contracts",),
     ("faults",),
     ("backend", "generate", "catalogue"),
-    ("examine", "present"),
+    ("interpreter", "calls"),
+    ("examine", "present", "confirm"),
     ("search",),
     ("worker", "forkserver"),
     ("unit",),
@@ -34,7 +35,11 @@ RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 HEAVY = ("torch", "triton", "hypothesis", "numpy")
 #: where a heavy module may be imported when the file is loaded, and where inside a function. The
 #: worker asks for versions, in a process that has imported them anyway.
-LOADS = {"triton": {"backend"}, "hypothesis": {"generate", "search"}, "numpy": {"backend"}}
+LOADS = {
+    "triton": {"backend", "interpreter"},
+    "hypothesis": {"generate", "search"},
+    "numpy": {"backend", "interpreter"},
+}
 CALLS = {"triton": {"worker"}, "numpy": {"worker"}, "torch": {"worker"}}
 
 
