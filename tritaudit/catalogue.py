@@ -31,7 +31,7 @@ from tritaudit.targets import (
     shown_path,
 )
 
-__all__ = ["Listing", "find_cases", "load_case"]
+__all__ = ["Listing", "execute", "find_cases", "load_case", "problem_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +51,9 @@ def load_case(path: str, variable: str, root: str) -> Case:
     """
     sys.path[:0] = _import_paths(path, root)
     try:
-        module = _execute(path)
+        module = execute(path)
     except Exception as error:
-        raise CatalogueError(str(_problem_of(error, path))) from error
+        raise CatalogueError(str(problem_of(error, path))) from error
     case = getattr(module, variable, None)
     if not isinstance(case, Case):
         raise CatalogueError(f"{shown_path(path)}: {variable} is not a Case")
@@ -108,20 +108,20 @@ def _load(source: Source, builtin: Path) -> Listing:
             text = file.read()
         tree = ast.parse(text, source.path)
     except (OSError, SyntaxError, ValueError) as error:
-        return Listing(problems=(_problem_of(error, source.path),))
+        return Listing(problems=(problem_of(error, source.path),))
     if not source.named and "tritaudit" not in text:
         return Listing()  # a file of a folder that cannot hold a case is not even run
     with _importable(source):
         try:
-            module = _execute(source.path)
+            module = execute(source.path)
         except ModuleNotFoundError as error:
             if error.name is None or _is_own(error.name, source):
-                return Listing(problems=(_problem_of(error, source.path),))
+                return Listing(problems=(problem_of(error, source.path),))
             line = _line_in(error.__traceback__, source.path)
             message = f"needs the module {error.name!r}, which is not installed"
             return Listing(skipped=(LoadProblem(shown, line, message, source.name),))
         except (Exception, SystemExit) as error:
-            return Listing(problems=(_problem_of(error, source.path),))
+            return Listing(problems=(problem_of(error, source.path),))
         return _describe_all(source, tree, module, builtin)
 
 
@@ -148,7 +148,7 @@ def _import_paths(path: str, root: str) -> list[str]:
     return list(dict.fromkeys((str(Path(path).parent), root)))
 
 
-def _execute(path: str) -> ModuleType:
+def execute(path: str) -> ModuleType:
     """Run a file as a module of a name that no other file has."""
     name = f"tritaudit_case_{Path(path).stem}_{hashlib.sha256(path.encode()).hexdigest()[:12]}"
     spec = importlib.util.spec_from_file_location(name, path)
@@ -173,7 +173,7 @@ def _is_own(module: str, source: Source) -> bool:
     )
 
 
-def _problem_of(error: BaseException, path: str) -> LoadProblem:
+def problem_of(error: BaseException, path: str) -> LoadProblem:
     """One sentence for an exception of a case file, with the line in the file that led to it."""
     if isinstance(error, SyntaxError) and error.filename:
         return LoadProblem(shown_path(error.filename), error.lineno or 0, f"{error.msg}")

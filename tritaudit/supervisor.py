@@ -31,6 +31,7 @@ from tritaudit.forkserver import (
 )
 from tritaudit.model import (
     Backend,
+    CallSpec,
     CaseInfo,
     Environment,
     Event,
@@ -39,7 +40,7 @@ from tritaudit.model import (
     UnitRequest,
     UnitStarted,
 )
-from tritaudit.plain import from_plain
+from tritaudit.plain import from_plain, to_plain
 from tritaudit.targets import LoadProblem, shown_path
 from tritaudit.unit import Unit
 
@@ -120,13 +121,15 @@ class Supervisor:
             self._environment = from_plain(Environment, ended.value)
         return self._environment
 
-    def list_cases(self, targets: Sequence[str]) -> Listing:
-        """The cases of targets. A file that ends or hangs the process is a problem like others.
+    def list_cases(self, targets: Sequence[str], calls: Sequence[CallSpec] = ()) -> Listing:
+        """The cases of targets, or of functions.
+
+        A file that ends or hangs the process is a problem like others.
 
         Raises:
             BackendError: the backend does not start.
         """
-        return self._run(_listing(targets))
+        return self._run(_listing(targets, calls))
 
     def run_units(
         self,
@@ -249,12 +252,12 @@ class Supervisor:
             restore()
 
 
-def _listing(targets: Sequence[str]) -> Generator[Call, Ended, Listing]:
+def _listing(targets: Sequence[str], calls: Sequence[CallSpec]) -> Generator[Call, Ended, Listing]:
     """Ask for the cases; where a file ends the process, ask again without it."""
     fatal: list[LoadProblem] = []
     without: list[str] = []
     while True:
-        data = {"targets": list(targets), "without": list(without)}
+        data = {"targets": list(targets), "calls": to_plain(calls), "without": list(without)}
         ended = yield Call("list", data, _LIST_LIMIT, _FILE_LIMIT)
         match ended:
             case Returned():

@@ -189,13 +189,7 @@ class Unit:
         return died, token
 
     def _question(self, token: str) -> dict[str, Plain]:
-        request = self.request
-        return {
-            "path": request.path,
-            "variable": request.variable,
-            "root": request.root,
-            "token": token,
-        }
+        return {"request": to_plain(self.request), "token": token}
 
     def _finding(
         self, ended: Died | Overdue, token: str, example: Example, location: Location | None

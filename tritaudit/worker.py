@@ -38,7 +38,7 @@ from typing import Any, NoReturn
 
 import tritaudit
 from tritaudit.inflight import InFlight
-from tritaudit.model import Backend, Environment, Event, UnitRequest
+from tritaudit.model import Backend, CallSpec, Environment, Event, UnitRequest
 from tritaudit.plain import Plain, from_plain, to_plain
 from tritaudit.report.wording import line
 
@@ -68,10 +68,18 @@ class Link:
 
 
 def _list(data: Any, link: Link) -> Plain:
-    """Load the files of targets. Data: targets, and the paths that are not to be loaded again."""
+    """Load the files of targets, or functions.
+
+    Data: targets, calls, and the paths and functions that are not to be loaded again.
+    """
+    from tritaudit.calls import describe_calls
     from tritaudit.catalogue import find_cases
     from tritaudit.targets import resolve
 
+    if data["calls"]:
+        calls = from_plain(tuple[CallSpec, ...], data["calls"])
+        wanted_calls = [call for call in calls if call.target not in data["without"]]
+        return to_plain(describe_calls(wanted_calls, announce=link.inflight.write))
     sources, problems = resolve(data["targets"])
     left_out = set(data["without"])
     wanted = [s for s in sources if s.path not in left_out]
@@ -85,10 +93,11 @@ def _audit(data: Any, link: Link) -> Plain:
 
 
 def _smaller(data: Any, link: Link) -> Plain:
-    """Tokens of examples smaller than one. Data: path, variable, root, token."""
+    """Tokens of examples smaller than one. Data: the request, and the token."""
     from tritaudit.search import smaller_examples
 
-    return to_plain(smaller_examples(**data))
+    request = from_plain(UnitRequest, data["request"])
+    return to_plain(smaller_examples(request, data["token"]))
 
 
 def _environment(data: Any, link: Link) -> Plain:
