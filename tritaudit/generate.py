@@ -13,10 +13,13 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+import torch
 from hypothesis import strategies as st
 
+from tritaudit.contracts import Abs, AnyContract, Reference
 from tritaudit.dtypes import dtype_of, specials
-from tritaudit.model import Case, Edit, Example, Fill, FillKind, Layout, Tile
+from tritaudit.model import Case, CaseError, Edit, Example, Fill, FillKind, Layout, Tile
+from tritaudit.tensors import logical_values, mix, same_bits
 
 #: widest dtype of which every bit pattern is run without being asked.
 EXHAUSTIVE_BITS = 16
@@ -212,7 +215,7 @@ def sweep(case: Case) -> Iterator[Example]:
     anchored = [
         _specials_anchored(case, [replace(base, dtypes=dtypes) for base in two])
         for dtypes in dtype_choices(case)
-        if not case_is_exhaustive(case, dtypes)
+        if not is_exhaustive(case, dtypes)
     ]
     for group in itertools.zip_longest(*anchored):
         yield from (example for example in group if example is not None)
@@ -275,7 +278,7 @@ def fleet(case: Case, base: Example) -> list[Example]:
 
 def large(case: Case) -> list[Example]:
     """One example of many programs: the largest tiles, LARGE elements where the axes allow."""
-    base = _largest(case, LARGE)
+    base = largest(case, LARGE)
     elements = math.prod(base.size(a) for a in case.inputs[0].axes)
     return [replace(base, fill=Fill(FillKind.INDEX))] if elements >= 1 << 16 else []
 
@@ -283,32 +286,58 @@ def large(case: Case) -> list[Example]:
 # --------------------------------------------------------------------------- every pattern
 
 
-def case_is_exhaustive(case: Case, dtypes: tuple[tuple[str, str], ...]) -> bool:
-    """Whether every bit pattern of these dtypes is run: one narrow input and an Abs contract."""
-    from tritaudit.contracts import Abs
+def is_elementwise(case: Case) -> bool:
+    """Whether each output element depends on the input elements at its place alone.
 
-    if not isinstance(case.contract, Abs):
+    An Abs contract is; a torch callable is if it commutes with a shuffle of the elements.
+    """
+    contract: AnyContract = case.contract  # type: ignore[assignment]
+    if isinstance(contract, Abs):
+        return True
+    shapes = {t.axes for t in case.inputs} | {case.out_axes()}
+    if not isinstance(contract, Reference) or len(shapes) != 1:
         return False
-    return dtype_of(dtypes[0][1]).bits <= EXHAUSTIVE_BITS
+    base = replace(_two(case)[0], fill=Fill(FillKind.NORMAL, 3))
+    values = logical_values(case, base)
+    order = mix(torch.arange(next(iter(values.values())).numel()), 5).argsort()
+
+    def shuffled(x: torch.Tensor) -> torch.Tensor:
+        return x.reshape(-1)[order].reshape(x.shape)
+
+    try:
+        plain = contract.expect(case, base, values)
+        other = contract.expect(case, base, {k: shuffled(x) for k, x in values.items()})
+    except (CaseError, RuntimeError, TypeError, IndexError, NotImplementedError):
+        return False
+    if plain is None or other is None or plain.value.shape != next(iter(values.values())).shape:
+        return False
+    return bool(same_bits(shuffled(plain.value), other.value).all())
+
+
+def is_exhaustive(case: Case, dtypes: tuple[tuple[str, str], ...]) -> bool:
+    """Whether every bit pattern of these dtypes is run without being asked: up to 16 bits."""
+    bits = sum(dtype_of(d).bits for _, d in dtypes)
+    return bits <= EXHAUSTIVE_BITS and len(dtypes) <= 2 and is_elementwise(case)
 
 
 def every_pattern(case: Case, elements: int) -> Iterator[tuple[str, list[Example]]]:
-    """For each narrow dtype of an Abs case: the examples that together hold every bit pattern."""
+    """For each choice of narrow dtypes: the examples that together hold every bit pattern."""
     for dtypes in dtype_choices(case):
-        if not case_is_exhaustive(case, dtypes):
+        if not is_exhaustive(case, dtypes):
             continue
-        d = dtype_of(dtypes[0][1])
-        patterns = 2 if d.kind == "bool" else 1 << d.bits
-        base = replace(_largest(case, min(elements, patterns)), dtypes=dtypes)
+        kinds = [dtype_of(d) for _, d in dtypes]
+        patterns = 2 if kinds[0].kind == "bool" else 1 << sum(d.bits for d in kinds)
+        base = replace(largest(case, min(elements, patterns)), dtypes=dtypes)
         count = math.prod(base.size(a) for a in case.inputs[0].axes)
         if not count:
             continue
         starts = range(0, patterns, count)
-        yield d.name, [replace(base, fill=Fill(FillKind.PATTERNS, s)) for s in starts]
+        name = " x ".join(d.name for d in kinds)
+        yield name, [replace(base, fill=Fill(FillKind.PATTERNS, s)) for s in starts]
 
 
-def _largest(case: Case, elements: int) -> Example:
-    """An example with the largest tiles whose first input has about `elements` elements."""
+def largest(case: Case, elements: int) -> Example:
+    """The largest tiles, and about `elements` elements of the first input: every bit pattern."""
     tiles = {t.name: t.sizes[-1] for t in case.tiles}
     axes = case.inputs[0].axes
     sizes = {a: case.bounds(a)[0] or 1 for a in case.axis_names()}
@@ -317,7 +346,7 @@ def _largest(case: Case, elements: int) -> Example:
         high = case.bounds(axis)[1]
         wanted = max(sizes[axis], elements // max(others, 1))
         sizes[axis] = wanted if high is None else min(wanted, high)
-    return _example(case, tiles, sizes)
+    return _example(case, tiles, sizes, fill=Fill(FillKind.PATTERNS))
 
 
 # --------------------------------------------------------------------------- the census

@@ -899,6 +899,7 @@ class UnitRequest:
     max_examples: int = 0  # 0: the default of the backend
     deadline: float = 60.0  # seconds after which the search stops by itself
     repro: str | None = None  # replay this example in place of a search
+    exhaustive: bool = False  # every bit pattern of up to 32 bits
     #: repro tokens of examples that killed or hung an earlier process of this unit.
     avoid: tuple[str, ...] = ()
     #: the function to make the case for, in place of `path` and `variable`.
@@ -909,6 +910,8 @@ class UnitRequest:
     faults: tuple[str, ...] = ()
     #: largest input of a drawn example, in elements; 0: the default of the backend.
     elements: int = 0
+    #: run on the fast interpreter, checked against the stock one on the first launches.
+    fast_interpreter: bool = False
 
 
 @dataclass(frozen=True, slots=True)

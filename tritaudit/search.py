@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 import hypothesis
 from hypothesis import HealthCheck, Phase, settings
 
-from tritaudit import generate, interpreter
+from tritaudit import exhaustive, generate, interpreter
 from tritaudit.backend import DeviceLostError, current, device, device_lives, explain_error
 from tritaudit.batch import NotBatchableError, launch_batch
 from tritaudit.calls import case_of
