@@ -16,6 +16,7 @@ from tritaudit.commands.options import (
     BackendChoice,
     BackendOption,
     ExitZeroOption,
+    FastInterpreterOption,
     JobsOption,
     MaxExamplesOption,
     ReportOption,
@@ -92,13 +93,16 @@ def run(
     report: ReportOption = None,
     exit_zero: ExitZeroOption = False,
     verbose: VerboseOption = False,
+    fast_interpreter: FastInterpreterOption = False,
 ) -> None:
     """Audit kernels: find their bugs, name them and prove the names."""
     from tritaudit.commands.reports import parse_reports
     from tritaudit.commands.run import Plan
     from tritaudit.commands.run import run as run_targets
 
-    plan = Plan(seed, max_examples or 0, timeout, parse_jobs(jobs))
+    plan = Plan(
+        seed, max_examples or 0, timeout, parse_jobs(jobs), fast_interpreter=fast_interpreter
+    )
     _finish(
         lambda: run_targets(
             targets or [],
@@ -125,6 +129,7 @@ def explain(
     seed: SeedOption = 0,
     max_examples: MaxExamplesOption = None,
     timeout: TimeoutOption = 60.0,
+    fast_interpreter: FastInterpreterOption = False,
 ) -> None:
     """Show in full what is wrong with a case, or what a fault means."""
     from tritaudit.commands.explain import explain_case, explain_fault
@@ -133,7 +138,7 @@ def explain(
 
     if what in FAULT_IDS and repro is None:
         _finish(lambda: explain_fault(what))
-    plan = Plan(seed, max_examples or 0, timeout, repro=repro)
+    plan = Plan(seed, max_examples or 0, timeout, repro=repro, fast_interpreter=fast_interpreter)
     _finish(lambda: explain_case(what, backend, plan))
 
 

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 import torch
 
-from tritaudit.backend import device, launch
+from tritaudit.backend import device
 from tritaudit.contracts import EXACT, AnyContract
 from tritaudit.dtypes import dtype_of, to_signed
+from tritaudit.interpreter import launch
 from tritaudit.model import Case, Example
 from tritaudit.tensors import POISON, bits_of, logical_values, same_bits
 from tritaudit.trial import Expected, Observation, Trial, disagrees

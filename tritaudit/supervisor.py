@@ -121,6 +121,18 @@ class Supervisor:
             self._environment = from_plain(Environment, ended.value)
         return self._environment
 
+    def check_interpreter(self, *, fast: bool) -> None:
+        """Ask a worker whether the interpreter can run as it is to.
+
+        Raises:
+            BackendError: it cannot, or the backend does not start.
+        """
+        ended = self._call(Call("interpreter", {"fast": fast}, _ENVIRONMENT_LIMIT))
+        if not isinstance(ended, Returned):
+            raise BackendError(f"the {self.backend} does not answer ({_reason(ended)})")
+        if ended.value:
+            raise BackendError(str(ended.value))
+
     def list_cases(self, targets: Sequence[str], calls: Sequence[CallSpec] = ()) -> Listing:
         """The cases of targets, or of functions.
 

@@ -48,7 +48,13 @@ SHORT = 20.0
 
 
 def request_for(
-    info: CaseInfo, backend: str, *, seed: int = 0, max_examples: int = 0, repro: str | None = None
+    info: CaseInfo,
+    backend: str,
+    *,
+    seed: int = 0,
+    max_examples: int = 0,
+    repro: str | None = None,
+    fast_interpreter: bool = False,
 ) -> UnitRequest:
     """The unit of a case on a backend."""
     depth = info.name.partition(":")[0].count("/")
@@ -61,6 +67,7 @@ def request_for(
         seed=seed,
         max_examples=max_examples,
         repro=repro,
+        fast_interpreter=fast_interpreter,
         call=info.call,
     )
 

@@ -100,6 +100,18 @@ def _smaller(data: Any, link: Link) -> Plain:
     return to_plain(smaller_examples(request, data["token"]))
 
 
+def _interpreter(data: Any, link: Link) -> Plain:
+    """Why the interpreter cannot run so, "" where it can. Data: the arguments of `use`."""
+    from tritaudit.backend import BackendUnavailableError
+    from tritaudit.interpreter import use
+
+    try:
+        use(**data)
+    except BackendUnavailableError as reason:
+        return str(reason)
+    return ""
+
+
 def _environment(data: Any, link: Link) -> Plain:
     """Versions and device. Data: the backend."""
     import numpy
@@ -144,6 +156,7 @@ FUNCTIONS: dict[str, Function] = {
     "audit": _audit,
     "smaller": _smaller,
     "environment": _environment,
+    "interpreter": _interpreter,
 }
 
 # --------------------------------------------------------------------------- preload

@@ -15,7 +15,7 @@ from tritaudit.commands.session import cases_of, open_backend, output
 from tritaudit.model import CaseInfo, CaseResult, Outcome
 from tritaudit.report.explain import print_explanation
 from tritaudit.report.faulttext import render_fault
-from tritaudit.report.terminal import print_problem, show
+from tritaudit.report.terminal import print_notes, print_problem, show
 from tritaudit.repro import VERSION, ReproError, backend_of, decode
 from tritaudit.targets import builtin_root, nearest, resolve, shown_path
 from tritaudit.unit import request_for
@@ -95,6 +95,7 @@ def _explain(console: Console, result: CaseResult, cases: Sequence[CaseInfo]) ->
     if not result.findings and result.outcome is not Outcome.ERROR:
         console.print("No fault shows.")
     print_problem(console, result)
+    print_notes(console, result)
     twin = next((c.twin for c in cases if c.name == result.case and c.twin), "")
     for finding in result.findings:
         print_explanation(

@@ -11,6 +11,7 @@ __all__ = [
     "BackendChoice",
     "BackendOption",
     "ExitZeroOption",
+    "FastInterpreterOption",
     "JobsOption",
     "MaxExamplesOption",
     "ReportOption",
@@ -115,6 +116,13 @@ ReportOption = Annotated[
 ExitZeroOption = Annotated[
     bool,
     typer.Option("--exit-zero", help="Exit with 0 where there are findings (not for errors)."),
+]
+FastInterpreterOption = Annotated[
+    bool,
+    typer.Option(
+        "--fast-interpreter/--no-fast-interpreter",
+        help="Replace what is slow in the interpreter, checked against it in every case.",
+    ),
 ]
 VerboseOption = Annotated[
     bool, typer.Option("--verbose", "-v", help="Show the findings that were expected, too.")

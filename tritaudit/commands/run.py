@@ -8,14 +8,15 @@ from dataclasses import dataclass
 
 from rich.console import Console
 
-from tritaudit.commands import FINDINGS, INTERRUPTED, NOTHING_UNEXPECTED, TERMINATED, UNABLE
+from tritaudit.commands import FINDINGS, INTERRUPTED, NOTHING_UNEXPECTED, TERMINATED, UNABLE, Usage
 from tritaudit.commands.options import BackendChoice
 from tritaudit.commands.reports import ReportFile, write_reports
 from tritaudit.commands.session import cases_of, open_backend, output, selected, skipped_results
-from tritaudit.model import CaseInfo, CaseResult, Outcome, Report, UnitFinished
+from tritaudit.model import Backend, CaseInfo, CaseResult, Outcome, Report, UnitFinished
 from tritaudit.report.terminal import (
     LiveProgress,
     print_finding,
+    print_notes,
     print_problem,
     render_summary,
     show,
@@ -35,6 +36,7 @@ class Plan:
     timeout: float = 60.0
     jobs: int = 0
     repro: str | None = None
+    fast_interpreter: bool = False
 
 
 def run(
@@ -75,10 +77,13 @@ def audit(
     """Run the units of cases, drawing progress on a console; the report.
 
     Raises:
-        BackendError: the backend does not start.
+        Usage: a mode of the interpreter is asked for, and it is the GPU that runs.
+        BackendError: the backend does not start, or has no such mode.
     """
     begun = time.monotonic()
     environment = supervisor.environment()
+    if plan.fast_interpreter:
+        _check_interpreter(supervisor)
     units = [
         (
             case,
@@ -88,6 +93,7 @@ def audit(
                 seed=plan.seed,
                 max_examples=plan.max_examples,
                 repro=plan.repro,
+                fast_interpreter=plan.fast_interpreter,
             ),
         )
         for case in cases
@@ -113,11 +119,18 @@ def audit(
     )
 
 
+def _check_interpreter(supervisor: Supervisor) -> None:
+    if supervisor.backend is not Backend.INTERPRETER:
+        raise Usage("--fast-interpreter needs --backend interpreter")
+    supervisor.check_interpreter(fast=True)
+
+
 def print_report(console: Console, report: Report, *, verbose: bool) -> None:
     """Print what the lines of the cases could not hold, and the summary."""
     console.print()
     for result in report.results:
         print_problem(console, result)
+        print_notes(console, result)
         for finding in result.findings:
             if verbose or not finding.expected:
                 print_finding(console, finding)

@@ -35,6 +35,7 @@ __all__ = [
     "LiveProgress",
     "plain",
     "print_finding",
+    "print_notes",
     "print_problem",
     "render_case_list",
     "render_fault_list",
@@ -257,6 +258,12 @@ def render_problem(result: CaseResult, width: int = 80) -> RenderableType | None
         border_style=look.style,
         width=min(width, WIDEST),
     )
+
+
+def print_notes(console: Console, result: CaseResult) -> None:
+    """Print the remarks on a case, a line each."""
+    for note in result.notes:
+        show(console, Text.assemble(("note ", "yellow"), f"{line(result.case)}: {line(note)}"))
 
 
 # --------------------------------------------------------------------------- summary
