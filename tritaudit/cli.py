@@ -12,6 +12,7 @@ import typer
 
 from tritaudit import __version__
 from tritaudit.commands import INTERRUPTED, UNABLE, USAGE, Usage
+from tritaudit.commands.functions import FunctionOptions, function_options
 from tritaudit.commands.options import (
     BackendChoice,
     BackendOption,
@@ -82,7 +83,9 @@ def _tritaudit(
 
 
 @app.command()
+@function_options
 def run(
+    function: FunctionOptions,
     targets: Targets = None,
     backend: BackendOption = BackendChoice.AUTO,
     select: SelectOption = None,
@@ -112,12 +115,15 @@ def run(
             parse_reports(report or []),
             exit_zero=exit_zero,
             verbose=verbose,
+            function=function,
         )
     )
 
 
 @app.command()
+@function_options
 def explain(
+    function: FunctionOptions,
     what: Annotated[
         str, typer.Argument(metavar="CASE|FAULT|FILE", help="What to explain.", show_default=False)
     ],
@@ -139,7 +145,7 @@ def explain(
     if what in FAULT_IDS and repro is None:
         _finish(lambda: explain_fault(what))
     plan = Plan(seed, max_examples or 0, timeout, repro=repro, fast_interpreter=fast_interpreter)
-    _finish(lambda: explain_case(what, backend, plan))
+    _finish(lambda: explain_case(what, backend, plan, function))
 
 
 @app.command("list")

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from tritaudit import faults
 from tritaudit.commands import FINDINGS, NOTHING_UNEXPECTED, Usage
+from tritaudit.commands.functions import FunctionOptions, calls_of
 from tritaudit.commands.options import BackendChoice
 from tritaudit.commands.run import Plan, audit, exit_code
 from tritaudit.commands.session import cases_of, open_backend, output
@@ -32,7 +33,9 @@ def explain_fault(fault: str) -> int:
     return NOTHING_UNEXPECTED
 
 
-def explain_case(target: str, backend: BackendChoice, plan: Plan) -> int:
+def explain_case(
+    target: str, backend: BackendChoice, plan: Plan, function: FunctionOptions
+) -> int:
     """Run the cases of a target, or replay one example, and explain all that shows.
 
     Raises:
@@ -42,9 +45,11 @@ def explain_case(target: str, backend: BackendChoice, plan: Plan) -> int:
     console = output()
     if plan.repro is not None:
         backend = _backend_of(plan.repro, backend)
-    _not_a_name(target)
+    calls = calls_of(function, [target])
+    if not calls:
+        _not_a_name(target)
     with open_backend(backend) as supervisor:
-        cases = cases_of(supervisor, [target]).cases
+        cases = cases_of(supervisor, [target], calls).cases
         if plan.repro is not None:
             _check_token(plan.repro, target, cases)
         report = audit(supervisor, cases, plan, console)

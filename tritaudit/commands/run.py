@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from rich.console import Console
 
 from tritaudit.commands import FINDINGS, INTERRUPTED, NOTHING_UNEXPECTED, TERMINATED, UNABLE, Usage
+from tritaudit.commands.functions import FunctionOptions, calls_of
 from tritaudit.commands.options import BackendChoice
 from tritaudit.commands.reports import ReportFile, write_reports
 from tritaudit.commands.session import cases_of, open_backend, output, selected, skipped_results
@@ -48,8 +49,9 @@ def run(
     *,
     exit_zero: bool,
     verbose: bool,
+    function: FunctionOptions,
 ) -> int:
-    """Run the cases of targets; the exit code.
+    """Run the cases of targets, or functions with what they promise; the exit code.
 
     Raises:
         Usage: a target or a pattern names nothing, or a file does not load.
@@ -57,8 +59,9 @@ def run(
         ReportWriteError: after everything is printed.
     """
     console = output()
+    calls = calls_of(function, targets)
     with open_backend(backend) as supervisor:
-        listing = cases_of(supervisor, targets)
+        listing = cases_of(supervisor, targets, calls)
         cases = selected(listing.cases, patterns)
         skipped = skipped_results(listing, supervisor.backend) if not patterns else []
         report = audit(supervisor, cases, plan, console, skipped)

@@ -15,7 +15,7 @@ from tritaudit.catalogue import Listing
 from tritaudit.commands import Usage
 from tritaudit.commands.options import BackendChoice
 from tritaudit.forkserver import BackendError
-from tritaudit.model import Backend, CaseInfo, CaseResult, Location, Outcome
+from tritaudit.model import Backend, CallSpec, CaseInfo, CaseResult, Location, Outcome
 from tritaudit.supervisor import Supervisor
 from tritaudit.targets import LoadProblem, nearest, resolve
 
@@ -64,16 +64,19 @@ def _may_have_gpu() -> bool:
     return any(Path(d).exists() for d in devices) or shutil.which("nvidia-smi") is not None
 
 
-def cases_of(supervisor: Supervisor, targets: Sequence[str]) -> Listing:
-    """The cases of targets.
+def cases_of(
+    supervisor: Supervisor, targets: Sequence[str], calls: Sequence[CallSpec] = ()
+) -> Listing:
+    """The cases of targets, or of the functions that they name.
 
     Raises:
         Usage: a target names nothing, or a file does not load.
         BackendError: the backend does not start.
     """
-    _, unknown = resolve(targets)
-    _stop_for(unknown)  # no need to wait for torch
-    listing = supervisor.list_cases(targets)
+    if not calls:
+        _, unknown = resolve(targets)
+        _stop_for(unknown)  # no need to wait for torch
+    listing = supervisor.list_cases(targets, calls)
     _stop_for(listing.problems)
     if not listing.cases and not listing.skipped:
         raise Usage(f"no case in {', '.join(targets) or 'the catalogue'}")
