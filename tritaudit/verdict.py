@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from tritaudit.acceptance import Acceptance
 from tritaudit.model import CaseResult, Coverage, Finding, Known, Outcome
 
 __all__ = ["conclude", "is_expected"]
+
+NOTHING = Acceptance()
 
 
 def is_expected(
@@ -24,7 +27,13 @@ def is_expected(
 
 
 def conclude(
-    result: CaseResult, expect: tuple[Known, ...], triton_version: str, *, replay: bool = False
+    result: CaseResult,
+    expect: tuple[Known, ...],
+    triton_version: str,
+    *,
+    replay: bool = False,
+    narrowed: bool = False,
+    acceptance: Acceptance = NOTHING,
 ) -> CaseResult:
     """The result with each finding marked as expected or not, and with its outcome.
 
@@ -34,16 +43,10 @@ def conclude(
         expect: the faults that the case is known to show.
         triton_version: the installed version.
         replay: one stored example was run, so that the faults that did not show are no news.
+        narrowed: only some dtypes or faults were looked for, so that neither are those.
+        acceptance: findings that are no news though the case does not expect them.
     """
-    findings = tuple(
-        replace(
-            f,
-            expected=is_expected(
-                expect, f.fault, triton_version, f.backend, f.dtypes or (f.dtype,)
-            ),
-        )
-        for f in result.findings
-    )
+    findings = tuple(_marked(f, expect, triton_version, acceptance) for f in result.findings)
     result = replace(result, findings=findings, missing=())
     unexpected = [f for f in findings if not f.expected]
     if unexpected:
@@ -53,9 +56,19 @@ def conclude(
     empty = _nothing_ran(result)
     if empty is not None:
         return empty
-    if replay:
+    if replay or narrowed:
         return replace(result, outcome=Outcome.KNOWN if findings else Outcome.PASS)
-    return _against_expectations(result, expect, triton_version)
+    return _against_expectations(result, expect, triton_version, acceptance)
+
+
+def _marked(
+    finding: Finding, expect: tuple[Known, ...], triton_version: str, acceptance: Acceptance
+) -> Finding:
+    dtypes = finding.dtypes or (finding.dtype,)
+    if is_expected(expect, finding.fault, triton_version, finding.backend, dtypes):
+        return replace(finding, expected=True, accepted="")
+    reason = acceptance.reason(finding)
+    return replace(finding, expected=bool(reason), accepted=reason)
 
 
 def _nothing_ran(result: CaseResult) -> CaseResult | None:
@@ -74,7 +87,7 @@ def _nothing_ran(result: CaseResult) -> CaseResult | None:
 
 
 def _against_expectations(
-    result: CaseResult, expect: tuple[Known, ...], triton_version: str
+    result: CaseResult, expect: tuple[Known, ...], triton_version: str, acceptance: Acceptance
 ) -> CaseResult:
     applying = [k for k in expect if k.applies(triton_version, result.backend)]
     silent = [k for k in applying if not _showed(k, result.findings)]
@@ -82,8 +95,10 @@ def _against_expectations(
     if stale:
         missing = tuple(dict.fromkeys(k.fault for k in stale))
         reason = f"expected {', '.join(missing)}, which no longer shows"
-        return replace(result, outcome=Outcome.STALE, missing=missing, reason=reason)
-    if silent:
+        if not all(acceptance.was_stale(result.case, result.backend, f) for f in missing):
+            return replace(result, outcome=Outcome.STALE, missing=missing, reason=reason)
+        result = replace(result, missing=missing, reason=f"{reason}, as in the baseline")
+    elif silent:
         unreached = ", ".join(dict.fromkeys(k.fault for k in silent))
         why = f": {result.coverage.cut_short}" if result.coverage.cut_short else ""
         result = replace(result, reason=f"{unreached} not reached{why}")

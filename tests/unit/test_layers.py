@@ -14,6 +14,7 @@ PACKAGE = Path(__file__).parents[2] / "tritaudit"
 #: a module imports from its own package and from lines above its own.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("model",),
+    ("acceptance", "comparison", "merging", "sharding"),
     ("plain", "inflight", "verdict", "targets", "repro", "report"),
     ("dtypes",),
     ("tensors",),
