@@ -36,7 +36,7 @@ case = Case(
     inputs=[Tensor("x", "N", dtypes=FLOATS + INTS)],
     tiles=[Tile("BLOCK", axis="N", sizes=(16, 64, 1024))],
     in_place="x",
-    # On an H200 the race was lost from 30,000 elements on (tiles of 16), and never below.
-    expect=Known("alias-race", backend="interpreter"),
+    # On an H200 the race is lost from some 30,000 elements on (tiles of 16), each time differently.
+    expect=("alias-race", Known("nondeterministic", backend="gpu")),
     twin="flip/address_remap",
 )

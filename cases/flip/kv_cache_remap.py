@@ -13,8 +13,8 @@ from tritaudit import FLOATS, FP8, Case, Flip, Tensor, Tile
 
 @triton.jit
 def reverse_time_kernel(cache_ptr, out_ptr, T, D, BLOCK_T: tl.constexpr, BLOCK_D: tl.constexpr):
-    head = tl.program_id(0) * T * D
-    times = tl.program_id(1) * BLOCK_T + tl.arange(0, BLOCK_T)
+    head = tl.program_id(1) * T * D
+    times = tl.program_id(0) * BLOCK_T + tl.arange(0, BLOCK_T)
     features = tl.arange(0, BLOCK_D)
     mask = (times[:, None] < T) & (features[None, :] < D)
     src = head + (T - 1 - times[:, None]) * D + features[None, :]
@@ -24,7 +24,7 @@ def reverse_time_kernel(cache_ptr, out_ptr, T, D, BLOCK_T: tl.constexpr, BLOCK_D
 
 def run(cache: torch.Tensor, out: torch.Tensor, *, BLOCK_T: int) -> None:
     B, H, T, D = cache.shape
-    grid = (B * H, triton.cdiv(T, BLOCK_T))
+    grid = (triton.cdiv(T, BLOCK_T), B * H)
     block_d = triton.next_power_of_2(D)
     reverse_time_kernel[grid](cache, out, T, D, BLOCK_T=BLOCK_T, BLOCK_D=block_d)
 

@@ -17,8 +17,8 @@ from tritaudit import FLOATS, INTS, Case, Flip, Tensor, Tile
 
 @triton.jit
 def reverse_rows_kernel(x_ptr, out_ptr, W, BLOCK_W: tl.constexpr):
-    row = tl.program_id(0)
-    cols = tl.program_id(1) * BLOCK_W + tl.arange(0, BLOCK_W)
+    row = tl.program_id(1)
+    cols = tl.program_id(0) * BLOCK_W + tl.arange(0, BLOCK_W)
     mask = cols < W
     x = tl.load(x_ptr + row * W + (W - 1 - cols), mask=mask)
     tl.store(out_ptr + row * W + cols, x, mask=mask)
@@ -26,7 +26,7 @@ def reverse_rows_kernel(x_ptr, out_ptr, W, BLOCK_W: tl.constexpr):
 
 def run(x: torch.Tensor, out: torch.Tensor, *, BLOCK_W: int) -> None:
     H, W = x.shape
-    reverse_rows_kernel[(H, triton.cdiv(W, BLOCK_W))](x, out, W, BLOCK_W=BLOCK_W)
+    reverse_rows_kernel[(triton.cdiv(W, BLOCK_W), H)](x, out, W, BLOCK_W=BLOCK_W)
 
 
 case = Case(

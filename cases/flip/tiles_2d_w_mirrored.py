@@ -15,9 +15,12 @@ from tritaudit import FLOATS, INTS, Case, Flip, Known, Tensor, Tile
 
 @triton.jit
 def mirror_kernel(x_ptr, out_ptr, H, W, BH: tl.constexpr, BW: tl.constexpr):
-    rows = tl.program_id(0) * BH + tl.arange(0, BH)
-    dst = tl.program_id(1) * BW + tl.arange(0, BW)
-    src = W - (tl.program_id(1) + 1) * BW + tl.arange(0, BW)
+    # All programs on one axis of the grid: the others take no more than 65,535.
+    across = tl.cdiv(W, BW)
+    rows = tl.program_id(0) // across * BH + tl.arange(0, BH)
+    start = tl.program_id(0) % across * BW
+    dst = start + tl.arange(0, BW)
+    src = W - start - BW + tl.arange(0, BW)
     inside = rows[:, None] < H
     x = tl.load(
         x_ptr + rows[:, None] * W + src[None, :], mask=inside & (src[None, :] >= 0), other=0
@@ -29,7 +32,7 @@ def mirror_kernel(x_ptr, out_ptr, H, W, BH: tl.constexpr, BW: tl.constexpr):
 
 def run(x: torch.Tensor, out: torch.Tensor, *, BH: int, BW: int) -> None:
     H, W = x.shape
-    grid = (triton.cdiv(H, BH), triton.cdiv(W, BW))
+    grid = (triton.cdiv(H, BH) * triton.cdiv(W, BW),)
     mirror_kernel[grid](x, out, H, W, BH=BH, BW=BW)
 
 
@@ -40,10 +43,11 @@ case = Case(
     tiles=[Tile("BH", axis="H", sizes=2), Tile("BW", axis="W", sizes=(4, 8))],
     axes={"H": (1, 3)},
     # Before 3.3 a flip is a multiplication by 0 and 1 and a sum (claim A4), and the interpreter
-    # stores sums of integers below 64 bits with 8 bytes each, the last one beyond the end.
+    # stores sums of integers below 64 bits with 8 bytes each, over their neighbours.
     expect=(
         Known("nan-contamination", triton="<3.3"),
         Known("signed-zero-lost", triton="<3.3"),
         Known("out-of-bounds-write", triton="<3.3", backend="interpreter"),
+        Known("value-mismatch", triton="<3.3", backend="interpreter"),
     ),
 )

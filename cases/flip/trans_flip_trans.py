@@ -15,9 +15,12 @@ from tritaudit import FLOATS, INTS, Case, Flip, Known, Tensor, Tile
 
 @triton.jit
 def upside_down_kernel(x_ptr, out_ptr, H, W, BH: tl.constexpr, BW: tl.constexpr):
-    dst = tl.program_id(0) * BH + tl.arange(0, BH)
-    src = H - (tl.program_id(0) + 1) * BH + tl.arange(0, BH)
-    cols = tl.program_id(1) * BW + tl.arange(0, BW)
+    # All programs on one axis of the grid: the others take no more than 65,535.
+    across = tl.cdiv(W, BW)
+    start = tl.program_id(0) // across * BH
+    dst = start + tl.arange(0, BH)
+    src = H - start - BH + tl.arange(0, BH)
+    cols = tl.program_id(0) % across * BW + tl.arange(0, BW)
     inside = cols[None, :] < W
     x = tl.load(
         x_ptr + src[:, None] * W + cols[None, :], mask=inside & (src[:, None] >= 0), other=0
@@ -28,7 +31,7 @@ def upside_down_kernel(x_ptr, out_ptr, H, W, BH: tl.constexpr, BW: tl.constexpr)
 
 def run(x: torch.Tensor, out: torch.Tensor, *, BH: int, BW: int) -> None:
     H, W = x.shape
-    grid = (triton.cdiv(H, BH), triton.cdiv(W, BW))
+    grid = (triton.cdiv(H, BH) * triton.cdiv(W, BW),)
     upside_down_kernel[grid](x, out, H, W, BH=BH, BW=BW)
 
 
@@ -39,10 +42,11 @@ case = Case(
     tiles=[Tile("BH", axis="H", sizes=(4, 8)), Tile("BW", axis="W", sizes=2)],
     axes={"W": (1, 3)},
     # Before 3.3 a flip is a multiplication by 0 and 1 and a sum (claim A4), and the interpreter
-    # stores sums of integers below 64 bits with 8 bytes each, the last one beyond the end.
+    # stores sums of integers below 64 bits with 8 bytes each, over their neighbours.
     expect=(
         Known("nan-contamination", triton="<3.3"),
         Known("signed-zero-lost", triton="<3.3"),
         Known("out-of-bounds-write", triton="<3.3", backend="interpreter"),
+        Known("value-mismatch", triton="<3.3", backend="interpreter"),
     ),
 )
