@@ -206,6 +206,12 @@ class Job:
         """The time.monotonic() before which `check` has nothing to do."""
         return min(self.started + self.call.limit, time.monotonic() + 0.25)
 
+    def hurry(self) -> None:
+        """Ask the process to launch nothing more and to answer with what it has found."""
+        if self.pid is not None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(self.pid, signal.SIGUSR2)
+
     def kill(self) -> None:
         """Kill the process and all that it started."""
         if self.pid is not None:

@@ -5,6 +5,7 @@ One thread, one loop over sockets. Everything that a unit decides is in `tritaud
 
 from __future__ import annotations
 
+import math
 import os
 import select
 import signal
@@ -17,6 +18,7 @@ from dataclasses import replace
 from types import FrameType, TracebackType
 from typing import Generic, TypeVar
 
+from tritaudit.acceptance import Acceptance
 from tritaudit.catalogue import Listing
 from tritaudit.forkserver import (
     BackendError,
@@ -43,6 +45,7 @@ from tritaudit.model import (
 from tritaudit.plain import from_plain, to_plain
 from tritaudit.targets import LoadProblem, shown_path
 from tritaudit.unit import Unit
+from tritaudit.verdict import NOTHING
 
 __all__ = ["Supervisor", "default_jobs"]
 
@@ -52,6 +55,8 @@ R = TypeVar("R")
 _LIST_LIMIT, _FILE_LIMIT = 600.0, 60.0
 #: seconds for asking a device what it is.
 _ENVIRONMENT_LIMIT = 60.0
+#: seconds in which units tell what they have found when the run is ended.
+_GRACE = 2.0
 #: seconds for a single launch, unless the unit itself has less.
 _LAUNCH_LIMIT = 20.0
 
@@ -115,7 +120,7 @@ class Supervisor:
             BackendError: the backend does not start or does not answer.
         """
         if self._environment is None:
-            ended = self._call(Call("environment", str(self.backend), _ENVIRONMENT_LIMIT))
+            ended = self.call(Call("environment", str(self.backend), _ENVIRONMENT_LIMIT))
             if not isinstance(ended, Returned):
                 raise BackendError(f"the {self.backend} does not answer ({_reason(ended)})")
             self._environment = from_plain(Environment, ended.value)
@@ -127,7 +132,7 @@ class Supervisor:
         Raises:
             BackendError: it cannot, or the backend does not start.
         """
-        ended = self._call(Call("interpreter", {"fast": fast}, _ENVIRONMENT_LIMIT))
+        ended = self.call(Call("interpreter", {"fast": fast}, _ENVIRONMENT_LIMIT))
         if not isinstance(ended, Returned):
             raise BackendError(f"the {self.backend} does not answer ({_reason(ended)})")
         if ended.value:
@@ -149,25 +154,33 @@ class Supervisor:
         jobs: int,
         timeout: float,
         launch_limit: float | None = None,
+        *,
+        acceptance: Acceptance = NOTHING,
+        until: float | None = None,
     ) -> Iterator[Event]:
         """Run units, `jobs` at a time; yields UnitStarted, Progress and UnitFinished as they come.
 
-        Ctrl-C or SIGTERM ends all processes; units that had findings still yield their verdict,
-        and `stopped` says why.
+        Ctrl-C or SIGTERM (or a caller that sets `stopped`) ends it: units that run are asked for
+        what they have found so far, and get a moment to answer; `stopped` says why.
 
         Args:
             timeout: seconds for a unit.
             launch_limit: seconds for a single launch (None: 20, or `timeout` if that is less).
+            acceptance: findings that are no news though the case does not expect them.
+            until: the time.monotonic() from which no unit is started and searches stop.
 
         Raises:
             BackendError: the backend does not start.
         """
         limit = min(timeout, _LAUNCH_LIMIT) if launch_limit is None else launch_limit
         triton = self.environment().triton
-        lives = [Unit(info, request, triton, timeout, limit) for info, request in units]
+        lives = [
+            Unit(info, request, triton, timeout, limit, acceptance=acceptance, until=until)
+            for info, request in units
+        ]
         unit_of = {_Task(unit.steps()): unit for unit in lives}
         with self._listening():
-            for task, event in self._drive(list(unit_of), jobs):
+            for task, event in self._drive(list(unit_of), jobs, until):
                 unit = unit_of[task]
                 if isinstance(event, Progress):
                     yield unit.note(event)
@@ -180,13 +193,19 @@ class Supervisor:
                 if partial is not None:
                     yield UnitFinished(partial)
 
-    # ----------------------------------------------------------------- the loop
+    def call(self, call: Call) -> Ended:
+        """What became of one call, in a process of its own.
 
-    def _call(self, call: Call) -> Ended:
+        Raises:
+            BackendError: the backend does not start.
+        """
+
         def only() -> Generator[Call, Ended, Ended]:
             return (yield call)
 
         return self._run(only())
+
+    # ----------------------------------------------------------------- the loop
 
     def _run(self, steps: Generator[Call, Ended, R]) -> R:
         task = _Task(steps)
@@ -196,16 +215,25 @@ class Supervisor:
         return task.result
 
     def _drive(
-        self, tasks: Sequence[_Task[R]], jobs: int
+        self, tasks: Sequence[_Task[R]], jobs: int, until: float | None = None
     ) -> Iterator[tuple[_Task[R], Event | None]]:
         """Yields each event of a task, and None when a task has begun and when it has a result."""
         waiting, running = deque(tasks), dict[Job, _Task[R]]()
+        last = math.inf  # when those that run after `stopped` are killed
         try:
-            while (waiting or running) and not self.stopped:
+            while (waiting or running) and time.monotonic() < last:
+                if self.stopped and last == math.inf:
+                    last = time.monotonic() + _GRACE
+                    for job in running:
+                        job.hurry()
+                if self.stopped or (until is not None and time.monotonic() > until):
+                    waiting.clear()
                 while waiting and len(running) < jobs:
                     task = waiting.popleft()
                     running[self._server.submit(task.begin())] = task
                     yield task, None
+                if not running:
+                    break
                 for job, events, ended in self._wait(list(running)):
                     task = running[job]
                     for event in events:
@@ -214,10 +242,10 @@ class Supervisor:
                         continue
                     del running[job]
                     call = task.resume(ended)
-                    if call is not None:
-                        running[self._server.submit(call)] = task
-                    else:
+                    if call is None:
                         yield task, None
+                    elif not self.stopped:
+                        running[self._server.submit(call)] = task
         finally:
             for job in running:
                 job.kill()

@@ -12,14 +12,14 @@ from collections.abc import Callable, Generator
 from dataclasses import replace
 from pathlib import Path
 
-from tritaudit.faults import SEVERITIES
+from tritaudit.acceptance import Acceptance
+from tritaudit.faults import SEVERITIES, info
 from tritaudit.forkserver import Call, Died, Ended, Overdue, Raised, Returned
 from tritaudit.inflight import DEVICE_FAILED, DEVICE_LOST
 from tritaudit.model import (
     CaseInfo,
     CaseResult,
     Coverage,
-    Example,
     Finding,
     Location,
     Outcome,
@@ -29,7 +29,7 @@ from tritaudit.model import (
 from tritaudit.plain import Plain, from_plain, to_plain
 from tritaudit.repro import decode
 from tritaudit.targets import shown_path
-from tritaudit.verdict import conclude
+from tritaudit.verdict import NOTHING, conclude
 
 __all__ = ["Steps", "Unit", "request_for"]
 
@@ -55,6 +55,9 @@ def request_for(
     max_examples: int = 0,
     repro: str | None = None,
     fast_interpreter: bool = False,
+    dtypes: tuple[str, ...] = (),
+    faults: tuple[str, ...] = (),
+    elements: int = 0,
 ) -> UnitRequest:
     """The unit of a case on a backend."""
     depth = info.name.partition(":")[0].count("/")
@@ -68,6 +71,9 @@ def request_for(
         max_examples=max_examples,
         repro=repro,
         fast_interpreter=fast_interpreter,
+        dtypes=dtypes,
+        faults=faults,
+        elements=elements,
         call=info.call,
     )
 
@@ -82,6 +88,8 @@ class Unit:
         timeout: seconds for the whole unit.
         launch_limit: seconds for a single launch.
         clock: in seconds; a test brings its own.
+        acceptance: findings that are no news though the case does not expect them.
+        until: the time of the clock at which the search has to stop by itself (None: never).
     """
 
     def __init__(
@@ -92,18 +100,25 @@ class Unit:
         timeout: float,
         launch_limit: float,
         clock: Callable[[], float] = time.monotonic,
+        *,
+        acceptance: Acceptance = NOTHING,
+        until: float | None = None,
     ) -> None:
         self.info = info
         self.request = request
         self._triton = triton
         self._timeout = timeout
         self._launch_limit = launch_limit
+        self._acceptance = acceptance
+        self._until = math.inf if until is None else until
         self._clock = clock
         self._begun = clock()
         self._fatal: dict[tuple[str, str, int], Finding] = {}
         self._examples = 0
         self._output = ""
         self._shrinking = False
+        #: a death of which a smaller example is still looked for.
+        self._unsettled: Finding | None = None
 
     def note(self, progress: Progress) -> Progress:
         """Remember how far a process came, for the case that it dies; the event as it is shown."""
@@ -114,6 +129,8 @@ class Unit:
 
     def interrupted(self) -> CaseResult | None:
         """The verdict so far, where there is something to tell."""
+        if self._unsettled is not None:
+            self._keep(self._unsettled)
         return self._end(cut_short="interrupted") if self._fatal else None
 
     def steps(self) -> Steps:
@@ -122,8 +139,9 @@ class Unit:
         avoid: list[str] = []
         restarts, allowed = 0, RESTARTS
         while True:
-            left = self._timeout - (self._clock() - self._begun)
-            request = replace(self.request, avoid=tuple(avoid), deadline=SEARCH_SHARE * left)
+            left = self._left()
+            deadline = min(SEARCH_SHARE * left, self._until - self._clock())
+            request = replace(self.request, avoid=tuple(avoid), deadline=deadline)
             ended = yield self._audit(request, left)
             match ended:
                 case Returned():
@@ -146,6 +164,9 @@ class Unit:
                 return self._end(cut_short=cut_short)
             restarts += 1
 
+    def _left(self) -> float:
+        return self._timeout - (self._clock() - self._begun)
+
     def _audit(self, request: UnitRequest, limit: float) -> Call:
         return Call("audit", to_plain(request), limit, self._launch_limit)
 
@@ -155,7 +176,7 @@ class Unit:
             return "the process of the replay died"
         if restarts >= allowed:
             return f"the search ended after {restarts + 1} processes died or hung"
-        if self._timeout - (self._clock() - self._begun) < LEAST_SHARE * self._timeout:
+        if self._left() < LEAST_SHARE * self._timeout or self._clock() > self._until:
             return "no time was left after a process died or hung"
         return ""
 
@@ -165,19 +186,38 @@ class Unit:
         self, ended: Died | Overdue, token: str
     ) -> Generator[Call, Ended, Died | Overdue]:
         """Make a finding of a death, of the smallest example that dies so. Returns that death."""
-        if isinstance(ended, Died) and self.request.repro is None:
-            self._shrinking = True
-            ended, token = yield from self._shrink(ended, token)
-            self._shrinking = False
-        example = decode(token)
-        location = ended.location(self.info.path)
-        finding = self._finding(ended, token, example, location)
-        key = (finding.fault, finding.summary, location.line if location else 0)
+        if self.request.repro is not None:
+            self._keep(self._finding(ended, token))
+            return ended
+        self._shrinking, self._unsettled = True, self._finding(ended, token)
+        again, found = ended, token
+        if isinstance(ended, Died):
+            again, found = yield from self._shrink(ended, token)
+        flaky = found == token and not (yield from self._dies_again(token))
+        self._shrinking, self._unsettled = False, None
+        finding = self._finding(again, found)
+        self._keep(_nondeterministic(finding) if flaky else finding)
+        return replace(again, token=found)
+
+    def _keep(self, finding: Finding) -> None:
+        """Add a finding, or count it where the same was found before."""
+        line = finding.location.line if finding.location else 0
+        key = (finding.fault, finding.summary, line)
         seen = self._fatal.get(key, finding)
         smallest = min(seen, finding, key=_volume)
         dtypes = tuple(dict.fromkeys((*seen.dtypes, *finding.dtypes)))
         self._fatal[key] = replace(smallest, seen=seen.seen + 1, dtypes=dtypes)
-        return replace(ended, token=token)
+
+    def _dies_again(self, token: str) -> Generator[Call, Ended, bool]:
+        """Whether an example ends or hangs another process too; yes where no time is left."""
+        if self._left() < self._launch_limit + LEAST_SHARE * self._timeout:
+            return True
+        tried = yield self._replay(token)
+        return isinstance(tried, (Died, Overdue)) and tried.token is not None
+
+    def _replay(self, token: str) -> Call:
+        replay = replace(self.request, repro=token, deadline=self._launch_limit)
+        return self._audit(replay, self._launch_limit + SHORT)
 
     def _shrink(self, died: Died, token: str) -> Generator[Call, Ended, tuple[Died, str]]:
         """The smallest of the examples tried that kills the process in the same way."""
@@ -186,8 +226,7 @@ class Unit:
             if not isinstance(told, Returned):
                 break
             for smaller in from_plain(tuple[str, ...], told.value)[:TRIES]:
-                replay = replace(self.request, repro=smaller, deadline=self._launch_limit)
-                tried = yield self._audit(replay, self._launch_limit + SHORT)
+                tried = yield self._replay(smaller)
                 if isinstance(tried, Died) and tried.how == died.how:
                     died, token = tried, smaller
                     break
@@ -198,9 +237,8 @@ class Unit:
     def _question(self, token: str) -> dict[str, Plain]:
         return {"request": to_plain(self.request), "token": token}
 
-    def _finding(
-        self, ended: Died | Overdue, token: str, example: Example, location: Location | None
-    ) -> Finding:
+    def _finding(self, ended: Died | Overdue, token: str) -> Finding:
+        example, location = decode(token), ended.location(self.info.path)
         if isinstance(ended, Died):
             fault, summary = "crash", f"The process was {ended.how} while the kernel ran."
             if ended.how == f"exit code {DEVICE_LOST}":
@@ -256,7 +294,14 @@ class Unit:
             target=self.info.target,
             location=result.location or Location(shown_path(self.info.path), self.info.line),
         )
-        result = conclude(result, self.info.expect, self._triton, replay=replay)
+        result = conclude(
+            _only(result, self.request.faults),
+            tuple(k for k in self.info.expect if _asked(k.fault, self.request.faults)),
+            self._triton,
+            replay=replay,
+            narrowed=bool(self.request.dtypes),
+            acceptance=self._acceptance,
+        )
         return replace(result, output=self._shown_output(result))
 
     def _shown_output(self, result: CaseResult) -> str:
@@ -264,6 +309,37 @@ class Unit:
         output = result.output or self._output
         failed = result.outcome in (Outcome.FAIL, Outcome.ERROR, Outcome.STALE)
         return output if failed and all(f.output != output for f in result.findings) else ""
+
+
+def _asked(fault: str, faults: tuple[str, ...]) -> bool:
+    return not faults or fault in faults
+
+
+def _only(result: CaseResult, faults: tuple[str, ...]) -> CaseResult:
+    """A result with the findings that were asked for, and a note on the others."""
+    kept = tuple(f for f in result.findings if _asked(f.fault, faults))
+    others = sorted({f.fault for f in result.findings} - {f.fault for f in kept})
+    notes = (
+        *result.notes,
+        *(f"{fault} showed as well, which was not asked for" for fault in others),
+    )
+    outcome = result.outcome
+    if outcome is Outcome.FAIL and not kept:
+        outcome = Outcome.PASS
+    return replace(result, findings=kept, notes=notes, outcome=outcome)
+
+
+def _nondeterministic(finding: Finding) -> Finding:
+    """A death that did not happen again with the same example."""
+    fault = "nondeterministic"
+    evidence = f"{finding.summary} Launched again, the same example ended well."
+    return replace(
+        finding,
+        fault=fault,
+        severity=SEVERITIES[fault],
+        summary=info(fault).title,
+        evidence=(evidence, *finding.evidence),
+    )
 
 
 def _volume(finding: Finding) -> tuple[int, int]:

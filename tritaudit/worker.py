@@ -87,8 +87,9 @@ def _list(data: Any, link: Link) -> Plain:
 
 
 def _audit(data: Any, link: Link) -> Plain:
-    from tritaudit.search import audit_unit
+    from tritaudit.search import audit_unit, end_soon
 
+    signal.signal(signal.SIGUSR2, lambda *_: end_soon("the run was ended"))
     return to_plain(audit_unit(from_plain(UnitRequest, data), link.emit, link.inflight))
 
 
@@ -133,6 +134,19 @@ def _environment(data: Any, link: Link) -> Plain:
         platform=platform.platform(),
     )
     return to_plain(environment)
+
+
+def _compile(data: Any, link: Link) -> Plain:
+    """Compile the kernels of a case. Data: a Question. The answer, or a problem in a sentence."""
+    from tritaudit.ir.compile import answer
+    from tritaudit.ir.model import Question
+    from tritaudit.model import CaseError
+    from tritaudit.targets import CatalogueError
+
+    try:
+        return {"answer": to_plain(answer(from_plain(Question, data), link.inflight.write))}
+    except (CaseError, CatalogueError) as error:
+        return {"problem": str(error)}
 
 
 def _driver_version() -> str:
@@ -233,6 +247,7 @@ class Server:
     def serve(self) -> None:
         """Work until the supervisor closes its end."""
         signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.signal(signal.SIGUSR2, signal.SIG_IGN)  # a child that can hurry takes it itself
         signal.set_wakeup_fd(self._waker.fileno(), warn_on_full_buffer=False)
         with selectors.DefaultSelector() as selector:
             selector.register(self._control, selectors.EVENT_READ)

@@ -138,11 +138,34 @@ def test_ctrl_c_ends_the_units_and_keeps_what_was_found(supervisor: Supervisor) 
     assert signal.getsignal(signal.SIGINT) is before
 
 
+def test_a_unit_that_runs_when_all_is_ended_tells_what_it_has_found(
+    supervisor: Supervisor,
+) -> None:
+    units = [(c, request_for(c, "interpreter")) for c in (info("patient"), info("ok"))]
+    events = []
+    for event in supervisor.run_units(units, 1, 30, 30):
+        events.append(event)
+        if isinstance(event, Progress) and event.phase == "waiting":
+            supervisor.stopped = "enough"
+    assert {n: [f.fault for f in r.findings] for n, r in results(events).items()} == {
+        "patient": ["off-by-one"]
+    }
+
+
+def test_no_unit_is_started_after_the_budget(supervisor: Supervisor) -> None:
+    units = [(c, request_for(c, "interpreter")) for c in (info("sleep-1"), info("ok"))]
+    supervisor.environment()
+    events = list(supervisor.run_units(units, 1, 20, until=time.monotonic() + 0.3))
+    assert list(results(events)) == ["sleep-1"]
+    assert supervisor.stopped == ""
+    assert list(supervisor.run_units(units, 1, 20, until=time.monotonic() - 1)) == []
+
+
 def call(server: ForkServer, function: str, data: object = None, limit: float = 10) -> object:
     supervisor = Supervisor(Backend.INTERPRETER, ["toy_worker"])
     supervisor._server.close()
     supervisor._server = server
-    return supervisor._call(Call(function, data, limit, limit))  # type: ignore[arg-type]
+    return supervisor.call(Call(function, data, limit, limit))  # type: ignore[arg-type]
 
 
 @pytest.fixture

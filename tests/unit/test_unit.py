@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tritaudit.acceptance import Acceptance, Ignore
 from tritaudit.forkserver import Call, Died, Ended, Overdue, Raised, Returned
 from tritaudit.model import (
     CaseInfo,
@@ -21,6 +22,7 @@ from tritaudit.model import (
 from tritaudit.plain import from_plain, to_plain
 from tritaudit.repro import encode
 from tritaudit.unit import Unit, request_for
+from tritaudit.verdict import NOTHING
 
 BASE: tuple[str, tuple[tuple[str, int], ...]] = ("", ())
 PASS = CaseResult(
@@ -75,12 +77,16 @@ def live(
     *expect: Known,
     timeout: float = 60.0,
     clock: Clock | None = None,
-    repro: str | None = None,
+    acceptance: Acceptance = NOTHING,
+    until: float | None = None,
+    **asked_for: Any,
 ) -> tuple[CaseResult, list[Call]]:
     """Run a unit against a worker; its result and all calls that it made."""
     case = info(*expect)
-    request = request_for(case, "interpreter", repro=repro)
-    unit = Unit(case, request, "3.9.0", timeout, 20.0, clock or Clock())
+    request = request_for(case, "interpreter", **asked_for)
+    unit = Unit(
+        case, request, "3.9.0", timeout, 20.0, clock or Clock(), acceptance=acceptance, until=until
+    )
     steps, calls = unit.steps(), []
     call = next(steps)
     while True:
@@ -95,14 +101,23 @@ def asked(call: Call) -> UnitRequest:
     return from_plain(UnitRequest, call.data)
 
 
-def scripted(*ends: Ended, smaller: tuple[str, ...] = ()) -> Callable[[Call], Ended]:
-    """Searches end as listed; there is nothing smaller; replays pass."""
+def scripted(
+    *ends: Ended, smaller: tuple[str, ...] = (), again: Ended | None = None
+) -> Callable[[Call], Ended]:
+    """Searches end as listed, and so do replays of what they died of (or as `again`); others pass.
+
+    There is nothing smaller unless it is given.
+    """
     left = list(ends)
+    deaths = {end.token: end for end in ends if isinstance(end, (Died, Overdue))}
 
     def worker(call: Call) -> Ended:
         if call.function == "smaller":
             return returned(smaller)
-        return returned(PASS) if asked(call).repro else left.pop(0)
+        token = asked(call).repro
+        if token is None:
+            return left.pop(0)
+        return again or deaths.get(token, returned(PASS)) if token in deaths else returned(PASS)
 
     return worker
 
@@ -145,7 +160,8 @@ def test_a_crash_is_shrunk_in_further_processes() -> None:
             return returned(tuple(token(n) for n in sizes[call.data["token"]]))
         request = asked(call)
         if request.repro is not None:
-            size = 50 if request.repro == token(50) else 25 if request.repro == token(25) else 0
+            sizes = {token(n): n for n in (25, 50, 100)}
+            size = sizes.get(request.repro, 0)
             return died(size) if size else returned(PASS)
         return returned(PASS) if request.avoid else died(100)
 
@@ -159,14 +175,15 @@ def test_a_crash_is_shrunk_in_further_processes() -> None:
 def test_shrinking_tries_twelve_examples_at_most() -> None:
     many = tuple(token(n) for n in range(1, 40))
     _, calls = live(scripted(died(100), returned(PASS), smaller=many))
-    assert sum(c.function == "audit" and asked(c).repro is not None for c in calls) == 12
+    replayed = [asked(c).repro for c in calls if c.function == "audit" and asked(c).repro]
+    assert replayed == [*many[:12], token(100)]
 
 
 def test_another_kind_of_death_is_not_a_smaller_crash() -> None:
     def worker(call: Call) -> Ended:
         if call.function == "smaller":
             return returned((token(3),))
-        if asked(call).repro:
+        if asked(call).repro == token(3):
             return died(3, "killed by SIGABRT")
         return returned(PASS) if asked(call).avoid else died(9)
 
@@ -176,7 +193,7 @@ def test_another_kind_of_death_is_not_a_smaller_crash() -> None:
 
 def test_after_three_restarts_the_result_is_what_there_is() -> None:
     result, calls = live(scripted(died(40), died(30), died(20), died(10)))
-    assert sum(c.function == "audit" for c in calls) == 4
+    assert sum(c.function == "audit" and not asked(c).repro for c in calls) == 4
     [found] = result.findings
     assert (found.repro, found.seen) == (token(10), 4)
     assert result.coverage.cut_short == "the search ended after 4 processes died or hung"
@@ -196,7 +213,7 @@ def test_a_launch_that_does_not_end_is_a_finding_and_is_tried_once_more() -> Non
     [found] = result.findings
     assert (found.fault, found.repro) == ("timeout", token(7))
     assert found.summary == "The kernel had not ended after 20 s."
-    assert [c.function for c in calls] == ["audit", "audit"]
+    assert [asked(c).repro for c in calls] == [None, token(9), None, token(7)]
     assert result.coverage.cut_short == "the search ended after 2 processes died or hung"
 
 
@@ -209,8 +226,8 @@ def test_a_restart_has_the_time_that_is_left() -> None:
         return ends(call)
 
     result, calls = live(worker, clock=clock)
-    assert [c.limit for c in calls] == [60.0, 40.0]
-    assert result.seconds == 40.0
+    assert [(c.limit, asked(c).repro) for c in calls] == [(60, None), (40, token(9)), (20, None)]
+    assert result.seconds == 60.0
 
 
 def test_without_time_there_is_no_restart() -> None:
@@ -258,6 +275,44 @@ def test_a_replay_that_dies_is_told_as_it_is() -> None:
     assert len(calls) == 1
 
 
+@pytest.mark.parametrize("first", [died(9), Overdue("", (), 20.0, token(9))])
+def test_a_death_that_does_not_happen_again_is_nondeterministic(first: Ended) -> None:
+    result, _ = live(scripted(first, returned(PASS), again=returned(PASS)))
+    [found] = result.findings
+    assert (found.fault, found.repro) == ("nondeterministic", token(9))
+    assert found.evidence[0].endswith("Launched again, the same example ended well.")
+
+
+def test_faults_that_were_not_asked_for_are_only_noted() -> None:
+    ends = (died(9), returned(PASS))
+    result, _ = live(scripted(*ends), Known("padding-leak"), faults=("timeout",))
+    assert (result.outcome, result.findings) == (Outcome.PASS, ())
+    assert result.notes == ("crash showed as well, which was not asked for",)
+    result, _ = live(scripted(*ends), faults=("crash",))
+    assert (result.outcome, result.notes) == (Outcome.FAIL, ())
+    result, _ = live(scripted(returned(PASS)), Known("crash"), faults=("crash",))
+    assert result.outcome is Outcome.STALE
+
+
+def test_with_some_dtypes_only_nothing_is_stale() -> None:
+    result, calls = live(scripted(returned(PASS)), Known("crash"), dtypes=("float32",))
+    assert result.outcome is Outcome.PASS
+    assert asked(calls[0]).dtypes == ("float32",)
+
+
+def test_what_is_accepted_is_known() -> None:
+    acceptance = Acceptance((Ignore("k", "crash", "old"),))
+    result, _ = live(scripted(died(9), returned(PASS)), acceptance=acceptance)
+    assert (result.outcome, result.findings[0].accepted) == (Outcome.KNOWN, "ignored: old")
+
+
+def test_a_search_stops_by_itself_when_the_budget_of_the_run_ends() -> None:
+    _, calls = live(scripted(returned(PASS)), until=107.0)
+    assert (asked(calls[0]).deadline, calls[0].limit) == (7.0, 60.0)
+    result, _ = live(scripted(died(9)), until=99.0)
+    assert result.coverage.cut_short == "no time was left after a process died or hung"
+
+
 def test_progress_counts_for_a_unit_whose_processes_all_died() -> None:
     case = info()
     unit = Unit(case, request_for(case, "interpreter"), "3.9.0", 60.0, 20.0)
@@ -270,6 +325,8 @@ def test_progress_counts_for_a_unit_whose_processes_all_died() -> None:
     steps.send(returned((token(3),)))
     shown = unit.note(Progress("k", "interpreter", 1, "replay"))
     assert (shown.phase, shown.examples) == ("shrink", 17)
+    stopped = unit.interrupted()
+    assert stopped is not None and stopped.findings[0].repro == token(9)
     steps.send(returned(PASS))
     stopped = unit.interrupted()
     assert stopped is not None

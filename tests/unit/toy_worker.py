@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -59,6 +60,8 @@ def audit(data: Any, link: Link) -> Plain:
     An avoided size is skipped, and so is every larger one.
     """
     request = from_plain(UnitRequest, data)
+    if request.case == "patient":
+        return to_plain(be_patient(request, link))
     what, _, limit = request.case.partition("-")
     first_bad = int(limit or 1)
     sizes = range(40, 0, -3) if request.repro is None else [size_of(request.repro)]
@@ -79,6 +82,18 @@ def audit(data: Any, link: Link) -> Plain:
         request.case, request.backend, Outcome.PASS, coverage=coverage, findings=tuple(findings)
     )
     return to_plain(result)
+
+
+def be_patient(request: UnitRequest, link: Link) -> CaseResult:
+    """Find something, and search on until told to hurry."""
+    told = []
+    signal.signal(signal.SIGUSR2, lambda *_: told.append(True))
+    link.emit(Progress(request.case, request.backend, 1, "waiting"))
+    while not told:
+        time.sleep(0.01)
+    found = (finding(request, "off-by-one"),)
+    ran = Coverage(examples=1, launches=1, cut_short="told to hurry")
+    return CaseResult(request.case, request.backend, Outcome.FAIL, coverage=ran, findings=found)
 
 
 def misbehave(what: str) -> None:
