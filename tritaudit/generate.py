@@ -125,6 +125,15 @@ def _example(case: Case, tiles: dict[str, int], sizes: dict[str, int], **more: o
     return replace(plain, **more)  # type: ignore[arg-type]
 
 
+def plain_example(case: Case, sizes: dict[str, int]) -> Example:
+    """Tags in the main dtype, at sizes as near to the given ones as the case allows."""
+    near = {}
+    for axis, wanted in sizes.items():
+        low, high = case.bounds(axis)
+        near[axis] = max(low, wanted if high is None else min(wanted, high))
+    return _example(case, {t.name: t.sizes[0] for t in case.tiles}, near)
+
+
 def cost(example: Example) -> tuple[int, int, int]:
     """Order of examples: fewer elements first, then smaller tiles, then fewer edits."""
     elements = math.prod(n for _, n in example.sizes)

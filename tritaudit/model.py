@@ -509,6 +509,13 @@ class Case:
                 return low, high
         return 1, None
 
+    def with_edges(self, sizes: Iterable[int]) -> Case:
+        """The case with these edges on every axis."""
+        out = copy.copy(self)
+        edges = tuple((axis, _edges(axis, sizes)) for axis in self.axis_names())
+        object.__setattr__(out, "edges", edges)
+        return out
+
     def edges_of(self, axis: str) -> tuple[int, ...]:
         """The sizes of an axis at which the kernel behaves anew, beside its tiles."""
         return dict(self.edges).get(axis, ())

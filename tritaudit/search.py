@@ -19,8 +19,16 @@ import hypothesis
 from hypothesis import HealthCheck, Phase, settings
 
 from tritaudit import exhaustive, generate, interpreter
-from tritaudit.backend import DeviceLostError, current, device, device_lives, explain_error
+from tritaudit.backend import (
+    DeviceLostError,
+    current,
+    device,
+    device_lives,
+    explain_error,
+    launch,
+)
 from tritaudit.batch import NotBatchableError, launch_batch
+from tritaudit.blocks import with_edges
 from tritaudit.calls import case_of
 from tritaudit.confirm import shows_again
 from tritaudit.examine import Counter, examine, repeat, shows_poison
@@ -171,6 +179,16 @@ class _Search:
         self._tell(phase, example)
         return trial
 
+    def _try_launch(self, example: Example) -> None:
+        """Launch an example only to see what the kernel does; its output is not judged."""
+        if self.avoids(example):
+            return
+        self._announce(example)
+        try:
+            launch(self.case, example)
+        finally:
+            self.inflight.clear()
+
     def repeat(self, trial: Trial) -> None:
         """Launch an example again, so that what was not written or read astray is seen."""
         self._announce(trial.example)
@@ -289,6 +307,7 @@ class _Search:
         """Sweep, every bit pattern, census; then shrink what was found."""
         budget = self.request.max_examples
         try:
+            self.case = with_edges(self.case, self._try_launch)
             if self.backend is Backend.GPU:
                 self._fleets(budget)
             else:

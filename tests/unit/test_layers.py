@@ -22,7 +22,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("contracts",),
     ("faults",),
     ("backend", "generate", "catalogue"),
-    ("interpreter", "calls"),
+    ("interpreter", "calls", "blocks"),
     ("examine", "present", "confirm"),
     ("search",),
     ("worker", "forkserver"),
@@ -37,7 +37,7 @@ HEAVY = ("torch", "triton", "hypothesis", "numpy")
 #: where a heavy module may be imported when the file is loaded, and where inside a function. The
 #: worker asks for versions, in a process that has imported them anyway.
 LOADS = {
-    "triton": {"backend", "interpreter"},
+    "triton": {"backend", "blocks", "interpreter"},
     "hypothesis": {"generate", "search"},
     "numpy": {"backend", "interpreter"},
 }
