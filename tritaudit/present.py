@@ -12,6 +12,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import torch
@@ -271,12 +272,19 @@ _CALLS: dict[str, tuple[str, ...]] = {
 }
 
 
+#: faults that the launch function has, and not a kernel.
+_BY_THE_LAUNCHER = ("crash", "wrong-dtype", "wrong-shape")
+
+
 def locate(trial: Trial, fault: str) -> Location | None:
     """The offending call: where an error came from, else the call of the kernel to look at."""
     error = trial.seen.error
     if error is not None and error.line:
         return _location(error.path, error.line)
-    functions = list(kernels(trial.case.run)) or [_plain_function(trial.case.run)]
+    own = _plain_function(trial.case.run)
+    functions = list(kernels(trial.case.run)) or [own]
+    if fault in _BY_THE_LAUNCHER and own is not None:
+        functions = [own]
     for name in (*_CALLS.get(fault, ()), "store"):
         for function in functions:
             line = call_line(function, name) if function is not None else 0
@@ -298,8 +306,8 @@ def _location(path: str, line: int) -> Location:
 
 
 def _plain_function(run: Callable[..., Any]) -> Any:
-    while isinstance(run, functools.partial):
-        run = run.func
+    while isinstance(run, functools.partial) or hasattr(run, "__wrapped__"):
+        run = run.func if isinstance(run, functools.partial) else run.__wrapped__
     return run if hasattr(run, "__code__") else None
 
 
@@ -312,10 +320,7 @@ def kernels(run: Callable[..., Any]) -> Iterator[Any]:
         if function is None or id(function) in seen or len(seen) > 64:
             continue
         seen.add(id(function))
-        names = function.__code__.co_names
-        inner = [function.__globals__.get(n) for n in names]
-        inner += [c.cell_contents for c in function.__closure__ or () if _filled(c)]
-        for value in inner:
+        for value in _named(function):
             fn = getattr(value, "fn", None)
             while fn is not None and not hasattr(fn, "__code__"):
                 fn = getattr(fn, "fn", None)  # autotune and heuristics wrap the kernel
@@ -324,8 +329,31 @@ def kernels(run: Callable[..., Any]) -> Iterator[Any]:
                     seen.add(id(fn))
                     yield fn
                     waiting.append(fn)
-            elif inspect.isfunction(value) and _nearby(value, function):
-                waiting.append(value)
+            elif inspect.isclass(value) and _nearby(value, function):
+                waiting += [
+                    _plain_function(getattr(v, "__func__", v)) for v in vars(value).values()
+                ]
+            elif callable(value) and _nearby(value, function):
+                waiting.append(_plain_function(value))
+
+
+def _named(function: Any) -> list[Any]:
+    """What a function names: globals, what it encloses, and attributes of modules among them."""
+    names = list(dict.fromkeys(_names(function.__code__)))
+    found = [function.__globals__[n] for n in names if n in function.__globals__]
+    found += [c.cell_contents for c in function.__closure__ or () if _filled(c)]
+    for module in [value for value in found if inspect.ismodule(value)]:
+        if module.__name__.partition(".")[0] not in _FOREIGN:
+            found += [vars(module)[n] for n in names if n in vars(module)]
+    return found
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """The names in a function's code and in the functions that it makes."""
+    yield from code.co_names
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _names(inner)
 
 
 def _filled(cell: Any) -> bool:
@@ -335,11 +363,15 @@ def _filled(cell: Any) -> bool:
         return False
 
 
+#: packages that are nobody's own code.
+_FOREIGN = ("torch", "triton", "numpy", "tritaudit", "builtins", "typing", "functools", "math")
+
+
 def _nearby(value: Any, function: Any) -> bool:
     """Whether a function belongs to the author's code, as far as its module's package tells."""
     ours = (function.__module__ or "").partition(".")[0]
-    theirs = (value.__module__ or "").partition(".")[0]
-    return theirs not in ("torch", "triton", "numpy", "tritaudit", "builtins") or ours == theirs
+    theirs = (getattr(value, "__module__", None) or "builtins").partition(".")[0]
+    return theirs not in _FOREIGN or ours == theirs
 
 
 def call_line(function: Any, name: str) -> int:
