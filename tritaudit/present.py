@@ -65,6 +65,22 @@ def plain_verdict(trial: Trial) -> bool | None:
     return True
 
 
+def view_note(trial: Trial) -> str:
+    """A remark on an output that shares memory with an input, where torch's own does not; or ""."""
+    name = trial.seen.returned_view
+    if name is None:
+        return ""
+    contract: AnyContract = trial.case.contract  # type: ignore[assignment]
+    try:
+        plain = contract.plain(trial.case, trial.example, trial.inputs)
+    except (RuntimeError, NotImplementedError, TypeError, ValueError):
+        plain = None
+    memory = trial.inputs[name].untyped_storage().data_ptr()
+    if plain is not None and plain.untyped_storage().data_ptr() == memory:
+        return ""
+    return f"the returned tensor shares memory with {name}: what is written to one changes both"
+
+
 # --------------------------------------------------------------------------- elements
 
 
@@ -427,4 +443,5 @@ __all__ = [
     "map_examples",
     "plain_verdict",
     "summarise",
+    "view_note",
 ]

@@ -70,6 +70,7 @@ from tritaudit.present import (
     map_examples,
     plain_verdict,
     summarise,
+    view_note,
 )
 from tritaudit.repro import decode, encode
 from tritaudit.trial import Trial
@@ -261,6 +262,7 @@ class _Search:
             self.limited[kinds] = self.limited.get(kinds, 0) + 1
             return ()
         if trial.faultless:
+            self.notes.update(filter(None, [view_note(trial)]))
             if len(self.right) < KEPT_RIGHT:
                 self.right.append(trial)
             return ()
