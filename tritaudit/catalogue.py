@@ -11,9 +11,10 @@ import contextlib
 import hashlib
 import importlib.util
 import inspect
+import re
 import sys
 import tokenize
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -22,6 +23,7 @@ from types import ModuleType, TracebackType
 from tritaudit.faults import FAULT_IDS
 from tritaudit.model import Case, CaseError, CaseInfo
 from tritaudit.targets import (
+    PROMISES,
     CatalogueError,
     LoadProblem,
     Source,
@@ -46,6 +48,9 @@ class Listing:
 def load_case(path: str, variable: str, root: str) -> Case:
     """The case in a variable of a file. The folders stay importable for the life of the process.
 
+    Args:
+        variable: a name, or `cases.KEY` for an entry of a list (its number) or of a dict.
+
     Raises:
         CatalogueError: the file does not load any more, or the variable holds no case.
     """
@@ -54,8 +59,8 @@ def load_case(path: str, variable: str, root: str) -> Case:
         module = execute(path)
     except Exception as error:
         raise CatalogueError(str(problem_of(error, path))) from error
-    case = getattr(module, variable, None)
-    if not isinstance(case, Case):
+    case = dict(_cases_in(module, frozenset())).get(variable)
+    if case is None:
         raise CatalogueError(f"{shown_path(path)}: {variable} is not a Case")
     return case
 
@@ -109,7 +114,7 @@ def _load(source: Source, builtin: Path) -> Listing:
         tree = ast.parse(text, source.path)
     except (OSError, SyntaxError, ValueError) as error:
         return Listing(problems=(problem_of(error, source.path),))
-    if not source.named and "tritaudit" not in text:
+    if not source.named and "tritaudit" not in text and not _names_a_case(tree):
         return Listing()  # a file of a folder that cannot hold a case is not even run
     with _importable(source):
         try:
@@ -204,17 +209,24 @@ def _line_in(traceback: TracebackType | None, path: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Bindings:
-    """What the module-level statements of a file bind: variable -> lines; lines of `Case(...)`."""
+    """What the module-level statements of a file bind: variable -> lines; lines of `Case(...)`.
+
+    `looped` are variables that get a `Case(...)` in a loop.
+    """
 
     assigned: dict[str, int]
     constructed: dict[str, list[int]]
+    looped: dict[str, int]
     imported: frozenset[str]
 
 
 def _bindings(tree: ast.Module) -> _Bindings:
     assigned: dict[str, int] = {}
     constructed: dict[str, list[int]] = {}
+    looped: dict[str, int] = {}
     imported: set[str] = set()
+    loops = [n for n in _module_level(tree) if isinstance(n, (ast.For, ast.While))]
+    in_loops = {id(n) for loop in loops for n in _module_level(loop)}
     for node in _module_level(tree):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             imported |= {(a.asname or a.name).partition(".")[0] for a in node.names}
@@ -227,7 +239,9 @@ def _bindings(tree: ast.Module) -> _Bindings:
                 value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
                 if node in tree.body and _constructs_case(value):
                     constructed.setdefault(name.id, []).append(node.lineno)
-    return _Bindings(assigned, constructed, frozenset(imported))
+                if id(node) in in_loops and _constructs_case(value):
+                    looped[name.id] = node.lineno
+    return _Bindings(assigned, constructed, looped, frozenset(imported))
 
 
 def _module_level(node: ast.AST) -> Iterator[ast.stmt]:
@@ -251,25 +265,82 @@ def _constructs_case(value: ast.expr | None) -> bool:
 def _describe_all(source: Source, tree: ast.Module, module: ModuleType, builtin: Path) -> Listing:
     bound = _bindings(tree)
     owned: dict[str, Case] = {}
-    for variable, value in vars(module).items():
-        private = variable.startswith("_") or variable in bound.imported
-        if isinstance(value, Case) and not private and all(value is not c for c in owned.values()):
-            owned[variable] = value
+    for variable, case in _cases_in(module, bound.imported):
+        if all(case is not other for other in owned.values()):
+            owned[variable] = case
     shown = shown_path(source.path)
-    if not owned and source.named:
-        message = "no case in this file: none of its variables holds a Case"
-        return Listing(problems=(LoadProblem(shown, 0, message),))
+    if source.named and (not owned or _is_function(module, source)):
+        return Listing(problems=(LoadProblem(shown, 0, _no_case(module, source)),))
     cases, problems = [], []
     for variable, case in owned.items():
-        lines = bound.constructed.get(variable, [])
-        if len(lines) > 1:
-            message = f"the variable {variable!r} holds a second Case; line {lines[0]} made one too"
-            problems.append(LoadProblem(shown, lines[1], message))
-        info = _describe(source, module, variable, case, bound.assigned.get(variable, 1), builtin)
+        base, _, key = variable.partition(".")
+        if not _WORD.match(key or "0"):
+            message = f"the key {key!r} of {base} is no name for a case: use letters, digits, _ and -"
+            problems.append(LoadProblem(shown, bound.assigned.get(base, 1), message))
+            continue
+        problems += _overwritten(variable, bound, shown)
+        line = _line_of(tree, key, bound.assigned.get(base, 1))
+        info = _describe(source, module, variable, case, line, builtin)
         cases.append(info)
         problems += _unknown_faults(info, tree)
     problems += _unknown_twins(cases, tree, source, builtin)
     return _select(source, cases, problems)
+
+
+_WORD = re.compile(r"[A-Za-z0-9_-]+\Z")
+
+
+def _cases_in(module: ModuleType, imported: frozenset[str]) -> Iterator[tuple[str, Case]]:
+    """The cases in the public variables of a module, those in lists and dicts among them.
+
+    An entry is named after its place: `cases.0` or `cases.KEY`.
+    """
+    for variable, value in list(vars(module).items()):
+        if variable.startswith("_") or variable in imported:
+            continue
+        if isinstance(value, Case):
+            yield variable, value
+        entries: Iterable[tuple[object, object]] = ()
+        if isinstance(value, dict):
+            entries = value.items()
+        elif isinstance(value, (list, tuple)):
+            entries = enumerate(value)
+        for key, entry in entries:
+            if isinstance(entry, Case):
+                yield f"{variable}.{key}", entry
+
+
+def _wanted(source: Source) -> str:
+    """The variable that a target names, "" where it names none."""
+    return "" if source.pattern == "*" else source.pattern.partition(":")[2] or "case"
+
+
+def _is_function(module: ModuleType, source: Source) -> bool:
+    value = getattr(module, _wanted(source), None) if _wanted(source) else None
+    return callable(value) and not isinstance(value, Case)
+
+
+def _no_case(module: ModuleType, source: Source) -> str:
+    if _is_function(module, source):
+        return f"{_wanted(source)} is a function and no Case: say what it promises with {PROMISES}"
+    return "no case in this file: none of its variables holds a Case"
+
+
+def _overwritten(variable: str, bound: _Bindings, shown: str) -> list[LoadProblem]:
+    """What is wrong with a variable that got several cases, of which only the last is left."""
+    lines = bound.constructed.get(variable, [])
+    if len(lines) > 1:
+        message = f"the variable {variable!r} holds a second Case; line {lines[0]} made one too"
+        return [LoadProblem(shown, lines[1], message)]
+    if variable in bound.looped:
+        message = f"the loop leaves only its last Case in {variable!r}: collect them in a list"
+        return [LoadProblem(shown, bound.looped[variable], message)]
+    return []
+
+
+def _names_a_case(tree: ast.Module) -> bool:
+    """Whether a file binds `case` or `cases`, perhaps by a helper that makes them."""
+    return not _bindings(tree).assigned.keys().isdisjoint(("case", "cases"))
 
 
 def _describe(
@@ -339,11 +410,16 @@ def _siblings(source: Source, builtin: Path) -> list[Source]:
     return [Source(str(p), root) for root in roots for p in python_files(Path(root))]
 
 
+def _is_chosen(name: str, pattern: str) -> bool:
+    """Whether a target means a case: itself, or the list or dict that it stands in."""
+    return pattern == "*" or fnmatchcase(name, pattern) or name.startswith(f"{pattern}.")
+
+
 def _select(source: Source, cases: list[CaseInfo], problems: list[LoadProblem]) -> Listing:
     """The cases that the target of a file means."""
-    chosen = tuple(c for c in cases if source.pattern == "*" or fnmatchcase(c.name, source.pattern))
+    chosen = tuple(c for c in cases if _is_chosen(c.name, source.pattern))
     if cases and not chosen:
-        variable = source.pattern.partition(":")[2] or "case"
+        variable = _wanted(source)
         near = nearest(variable, [c.variable for c in cases])
         message = f"no case in the variable {variable!r}{near}"
         problems = [*problems, LoadProblem(shown_path(source.path), 0, message)]
