@@ -136,6 +136,12 @@ def explain(
     max_examples: MaxExamplesOption = None,
     timeout: TimeoutOption = 60.0,
     fast_interpreter: FastInterpreterOption = False,
+    html: Annotated[
+        str | None,
+        typer.Option(
+            "--html", metavar="PATH", help="Write a page with pictures, too.", show_default=False
+        ),
+    ] = None,
 ) -> None:
     """Show in full what is wrong with a case, or what a fault means."""
     from tritaudit.commands.explain import explain_case, explain_fault
@@ -143,9 +149,11 @@ def explain(
     from tritaudit.faults import FAULT_IDS
 
     if what in FAULT_IDS and repro is None:
+        if html is not None:
+            raise typer.BadParameter("a fault has no page: --html needs a case")
         _finish(lambda: explain_fault(what))
     plan = Plan(seed, max_examples or 0, timeout, repro=repro, fast_interpreter=fast_interpreter)
-    _finish(lambda: explain_case(what, backend, plan, function))
+    _finish(lambda: explain_case(what, backend, plan, function, html))
 
 
 @app.command("list")

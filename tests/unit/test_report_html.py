@@ -12,7 +12,7 @@ import report_samples as samples
 from tritaudit.model import MASKED, Cell, Excerpt, Finding, IndexMap, Location, Outcome
 from tritaudit.report import html
 from tritaudit.report.bits import FIELDS
-from tritaudit.report.explain import Source
+from tritaudit.report.explain import Explained, Source
 from tritaudit.report.mapdraw import render_runs
 from tritaudit.report.markup import Html, content, drawn, tag
 from tritaudit.report.picture import bits_picture, map_picture
@@ -61,7 +61,7 @@ def whole_report(text: str = "plain") -> str:
     return html.render(replace(report, results=(*report.results, extra), ended=text))
 
 
-PAGES = [whole_report(), *(html.explain_page(f) for f in FINDINGS)]
+PAGES = [whole_report(), *(html.explain_page([Explained(f)]) for f in FINDINGS)]
 
 
 @pytest.mark.parametrize("text", PAGES, ids=range(len(PAGES)))
@@ -120,21 +120,28 @@ def test_an_explanation_has_all_that_the_terminal_has() -> None:
     source = Source(16, ("    x = tl.load(p)", "    y = tl.flip(x, 0)", "    tl.store(q, y)"))
     page = Page(
         html.explain_page(
-            samples.padding_leak(),
-            source=source,
-            why="A tile has no end.",
-            fix="Shift the store.",
-            twin="flip/single_tile_shifted",
-            twin_path="cases/flip/single_tile_shifted.py",
+            [
+                Explained(
+                    samples.padding_leak(),
+                    source=source,
+                    why="A tile has no end: `tl.flip(x, 0)` turns it.",
+                    fix="Shift the store.\n    -  18  tl.store(q, y)\n    +      tl.store(q - 3, y)",
+                    twin="flip/single_tile_shifted",
+                    twin_path="cases/flip/single_tile_shifted.py",
+                ),
+                Explained(samples.block_local_flip()),
+            ]
         )
     )
     for words in (
         "padding-leak in flip/single_tile",
-        "A tile has no end.",
+        "A tile has no end: tl.flip(x, 0) turns it.",
         ">   17      y = tl.flip(x, 0)",
         "block-local-flip is ruled out by",
         "would have failed",
         "Shift the store.",
+        "-  18  tl.store(q, y)",
+        "block-local-flip in ",
         "cases/flip/single_tile_shifted.py",
         "N=5 BLOCK=8",
     ):

@@ -7,15 +7,17 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tritaudit import faults
+from tritaudit import advice, faults
 from tritaudit.commands import FINDINGS, NOTHING_UNEXPECTED, Usage
 from tritaudit.commands.functions import FunctionOptions, calls_of
 from tritaudit.commands.options import BackendChoice
+from tritaudit.commands.reports import write_page
 from tritaudit.commands.run import Plan, audit, exit_code
 from tritaudit.commands.session import cases_of, open_backend, output
-from tritaudit.model import CaseInfo, CaseResult, Outcome
-from tritaudit.report.explain import print_explanation
+from tritaudit.model import CaseInfo, CaseResult, Finding, Outcome
+from tritaudit.report.explain import Explained, print_explanation, read_source
 from tritaudit.report.faulttext import render_fault
+from tritaudit.report.html import explain_page
 from tritaudit.report.terminal import print_notes, print_problem, show
 from tritaudit.repro import VERSION, ReproError, backend_of, decode
 from tritaudit.targets import builtin_root, nearest, resolve, shown_path
@@ -34,11 +36,19 @@ def explain_fault(fault: str) -> int:
 
 
 def explain_case(
-    target: str, backend: BackendChoice, plan: Plan, function: FunctionOptions
+    target: str,
+    backend: BackendChoice,
+    plan: Plan,
+    function: FunctionOptions,
+    page: str | None = None,
 ) -> int:
     """Run the cases of a target, or replay one example, and explain all that shows.
 
+    Args:
+        page: where the explanations go as an HTML page as well.
+
     Raises:
+        ReportWriteError: the page cannot be written.
         Usage: the target names no case, or several together with a repro token.
         BackendError: the backend does not start.
     """
@@ -53,8 +63,9 @@ def explain_case(
         if plan.repro is not None:
             _check_token(plan.repro, target, cases)
         report = audit(supervisor, cases, plan, console)
-    for result in report.results:
-        _explain(console, result, cases)
+    explained = [e for result in report.results for e in _explain(console, result, cases)]
+    if page is not None:
+        write_page(page, explain_page(explained))
     code = exit_code(report, supervisor.stopped, exit_zero=True)
     if code == NOTHING_UNEXPECTED and any(r.findings for r in report.results):
         return FINDINGS
@@ -95,22 +106,38 @@ def _check_token(token: str, target: str, cases: Sequence[CaseInfo]) -> None:
             raise Usage(f"the repro token names the {what} {told}; {case.name} has {wanted}")
 
 
-def _explain(console: Console, result: CaseResult, cases: Sequence[CaseInfo]) -> None:
+def _explain(console: Console, result: CaseResult, cases: Sequence[CaseInfo]) -> list[Explained]:
+    """Print what a result shows; its findings with their explanations."""
     console.print()
     if not result.findings and result.outcome is not Outcome.ERROR:
         console.print("No fault shows.")
     print_problem(console, result)
     print_notes(console, result)
-    twin = next((c.twin for c in cases if c.name == result.case and c.twin), "")
-    for finding in result.findings:
-        print_explanation(
-            console, finding, twin=twin, twin_path=_twin_path(twin, cases) if twin else ""
-        )
+    info = next((c for c in cases if c.name == result.case), None)
+    explained = [_explained(finding, info) for finding in result.findings]
+    for e in explained:
+        print_explanation(console, e)
+    return explained
 
 
-def _twin_path(twin: str, cases: Sequence[CaseInfo]) -> str:
+def _explained(finding: Finding, info: CaseInfo | None) -> Explained:
+    contract = info.contract if info is not None else ""
+    twin = (info.twin if info is not None else None) or advice.twin(finding, contract)
+    return Explained(
+        finding,
+        source=read_source(finding.location),
+        why=advice.why(finding, contract),
+        fix=advice.fix(finding, contract),
+        twin=twin,
+        twin_path=_twin_path(twin, info) if twin else "",
+    )
+
+
+def _twin_path(twin: str, info: CaseInfo | None) -> str:
     """The file of a right kernel: beside the case, or in the catalogue."""
     stem = twin.partition(":")[0]
-    roots = [Path(request_for(case, "").root) for case in cases] + [builtin_root()]
+    roots = [builtin_root()]
+    if info is not None:
+        roots.insert(0, Path(request_for(info, "").root))
     found = (root / f"{stem}.py" for root in roots)
     return next((shown_path(path) for path in found if path.is_file()), "")

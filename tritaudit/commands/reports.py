@@ -13,7 +13,14 @@ from pathlib import Path
 from tritaudit.commands import Usage
 from tritaudit.model import Report
 
-__all__ = ["FORMATS", "ReportFile", "ReportWriteError", "parse_reports", "write_reports"]
+__all__ = [
+    "FORMATS",
+    "ReportFile",
+    "ReportWriteError",
+    "parse_reports",
+    "write_page",
+    "write_reports",
+]
 
 #: the module of each format; its function `render` takes a Report and gives text.
 FORMATS = {"json": "tritaudit.report.json_report"}
@@ -63,6 +70,19 @@ def write_reports(report: Report, files: Iterable[ReportFile]) -> None:
             failures.append(f"the {file.format} report {file.path} cannot be written: {why}")
     if failures:
         raise ReportWriteError("\n".join(failures))
+
+
+def write_page(path: str, text: str) -> None:
+    """Write a page.
+
+    Raises:
+        ReportWriteError: it cannot be written.
+    """
+    try:
+        _write(Path(path), text)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise ReportWriteError(f"the page {path} cannot be written: {why}") from error
 
 
 def _write(path: Path, text: str) -> None:

@@ -7,7 +7,9 @@ declares. The evidence holds Triton's message.
 
 ## Why
 
-The API changed, or has limits that its documentation does not mention. Of `tl.flip`:
+The API changed, or has limits that its documentation does not mention.
+
+Of `tl.flip`:
 
 - without an axis: refused by 3.4 to 3.8, with a comparison of None as the message (claims A3, A5);
 - any axis but the last, and every negative one: refused up to 3.3 (claims A27, A27b);

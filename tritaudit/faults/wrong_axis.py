@@ -35,8 +35,8 @@ tl.store(out_ptr + offs, x, mask=mask)
 `flip/rows_remap`:
 
 ```python
-row = tl.program_id(0)
-cols = tl.program_id(1) * BLOCK_W + tl.arange(0, BLOCK_W)
+row = tl.program_id(0) // tiles
+cols = tl.program_id(0) % tiles * BLOCK_W + tl.arange(0, BLOCK_W)
 mask = cols < W
 x = tl.load(x_ptr + row * stride_h + (W - 1 - cols) * stride_w, mask=mask)
 tl.store(out_ptr + row * W + cols, x, mask=mask)
@@ -44,10 +44,11 @@ tl.store(out_ptr + row * W + cols, x, mask=mask)
 
 ## Fix
 
-Write the address as a sum with one term for every axis and mirror the index of those axes that the
-contract names, no others. For two axes with `tl.flip`, nest two calls (from Triton 3.4; earlier
-versions flip only the last axis, claim A27b); `flip/both_axes_remap` mirrors both addresses and
-needs none.
+Write the address as a sum with one term for every axis, and mirror the index of those axes that the
+contract names, no others.
+
+For two axes with `tl.flip`, nest two calls (from Triton 3.4; earlier versions flip only the last
+axis, claim A27b). `flip/both_axes_remap` mirrors both addresses and needs none.
 """
 
 from __future__ import annotations

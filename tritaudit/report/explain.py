@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from tritaudit.model import Fill, FillKind, Finding, Location
-from tritaudit.report import mapdraw
+from tritaudit.report import mapdraw, prose
 from tritaudit.report.bits import render_bits, worth_a_bit_table
 from tritaudit.report.excerpt import caption, render_excerpt
 from tritaudit.report.severity import severity_look
@@ -75,24 +75,29 @@ def read_source(location: Location | None, context: int = _CONTEXT) -> Source | 
     return Source(first, tuple(rows[first - 1 : location.line + context]))
 
 
-def print_explanation(
-    console: Console,
-    finding: Finding,
-    *,
-    why: str = "",
-    fix: str = "",
-    twin: str = "",
-    twin_path: str = "",
-) -> None:
-    """Print the explanation of a finding; source lines are read from its file if it is there."""
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """A finding and what explains it; the fields are those of `render_explanation`."""
+
+    finding: Finding
+    source: Source | None = None
+    why: str = ""
+    fix: str = ""
+    twin: str = ""
+    twin_path: str = ""
+
+
+def print_explanation(console: Console, explained: Explained) -> None:
+    """Print the explanation of a finding."""
+    e = explained
     drawn = render_explanation(
-        finding,
+        e.finding,
         console.width,
-        source=read_source(finding.location),
-        why=why,
-        fix=fix,
-        twin=twin,
-        twin_path=twin_path,
+        source=e.source,
+        why=e.why,
+        fix=e.fix,
+        twin=e.twin,
+        twin_path=e.twin_path,
     )
     show(console, drawn)
 
@@ -113,8 +118,8 @@ def render_explanation(
         finding: what to explain.
         width: terminal cells of a line.
         source: lines around the finding's location, see `read_source`.
-        why: why the fault happens, in sentences (from the documentation of the fault).
-        fix: the smallest change that repairs it, in sentences.
+        why: why the fault happens, in sentences (see `tritaudit.report.prose`).
+        fix: the smallest change that repairs it, in sentences and lines of code.
         twin: the name of a right kernel with the same contract, and
         twin_path: its file.
     """
@@ -123,7 +128,7 @@ def render_explanation(
     parts.append(Text(sentence(finding.summary)))
     parts += [Text(sentence(s)) for s in finding.evidence]
     if why:
-        parts += [Text(), Text(block(why))]
+        parts += [Text(), *prose.in_text(why)]
     parts += _section("Where it happens", _where(finding, source))
     parts += _section("Where each element came from", _map(finding, width - 2))
     parts += _section("The output", _output(finding, width - 2))
@@ -226,7 +231,7 @@ def _unnoticed(finding: Finding) -> list[RenderableType]:
 
 
 def _repair(fix: str, twin: str, twin_path: str) -> list[RenderableType]:
-    out: list[RenderableType] = [Text(block(fix))] if fix else []
+    out: list[RenderableType] = prose.in_text(fix) if fix else []
     if twin:
         where = f" ({line(twin_path)})" if twin_path else ""
         out.append(Text(f"A right kernel to read: {line(twin)}{where}"))

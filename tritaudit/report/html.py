@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from importlib import resources
 
 from tritaudit.model import CaseResult, Finding, Outcome, Report
-from tritaudit.report import terminal
+from tritaudit.report import prose, terminal
 from tritaudit.report.bits import worth_a_bit_table
 from tritaudit.report.excerpt import caption, render_excerpt
-from tritaudit.report.explain import PLACES, Source
+from tritaudit.report.explain import PLACES, Explained, Source
 from tritaudit.report.mapdraw import legend, render_map, render_runs
 from tritaudit.report.markup import Child, Html, drawn, tag
 from tritaudit.report.picture import bits_picture, map_picture
@@ -57,24 +57,22 @@ def render(report: Report) -> str:
     return _page("tritaudit report", body, script=True)
 
 
-def explain_page(
-    finding: Finding,
-    *,
-    source: Source | None = None,
-    why: str = "",
-    fix: str = "",
-    twin: str = "",
-    twin_path: str = "",
-) -> str:
-    """The explanation of one finding as a page; the arguments are those of `render_explanation`."""
-    title = f"{line(finding.fault)} in {line(finding.case)}"
-    repair = [tag("p", block(fix))] if fix else []
-    if twin:
-        where = f" ({line(twin_path)})" if twin_path else ""
-        repair.append(tag("p", f"A right kernel to read: {line(twin)}{where}"))
-    if repair:
-        repair.insert(0, tag("h3", "How to repair it"))
-    return _page(title, [tag("h1", title), *_article(finding, source, why, repair)])
+def explain_page(explained: Sequence[Explained]) -> str:
+    """The explanations of findings as one page."""
+    titles = [f"{line(e.finding.fault)} in {line(e.finding.case)}" for e in explained]
+    body: list[Html] = []
+    for k, (title, e) in enumerate(zip(titles, explained, strict=True)):
+        body.append(tag("h1", title, class_="next" if k else None))
+        body += _article(e.finding, e.source, e.why, _repair(e))
+    return _page(" · ".join(titles) or "tritaudit", body)
+
+
+def _repair(e: Explained) -> list[Html]:
+    out = prose.in_html(e.fix) if e.fix else []
+    if e.twin:
+        where = [" (", tag("span", line(e.twin_path), class_="mono"), ")"] if e.twin_path else None
+        out.append(tag("p", "A right kernel to read: ", tag("code", line(e.twin)), where))
+    return [tag("h3", "How to repair it"), *out] if out else []
 
 
 def _page(title: str, body: Sequence[Html], script: bool = False) -> str:
@@ -187,7 +185,7 @@ def _article(
 ) -> list[Html]:
     out = [tag("p", sentence(finding.summary), class_="strong")]
     out += [tag("p", sentence(s)) for s in finding.evidence]
-    out += [tag("p", block(why))] if why else []
+    out += prose.in_html(why) if why else []
     out += [_facts(finding), *_source(finding, source), *_picture(finding)]
     if finding.excerpt is not None:
         out.append(tag("h3", "Input, expected and got"))
