@@ -14,7 +14,7 @@ import contextlib
 import os
 import sysconfig
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -339,19 +339,22 @@ def launch(
         poison: which pattern fills the output and the guard bands (0 or 1).
         values: the logical inputs, if they are at hand already (see `logical_values`).
 
+    The tensors are made on the CPU and copied whole, guard bands and all, to the device and back,
+    so that looking at the result costs no further waiting for it.
+
     Every error that `run` raises becomes part of the observation. KeyboardInterrupt and SystemExit
     of the tool itself pass through; a SystemExit raised by `run` is an error of the case.
     """
     prepare()
     where = device()
-    values = logical_values(case, example, where) if values is None else values
+    values = logical_values(case, example) if values is None else values
     inputs = {
         t.name: guarded_copy(
             values[t.name],
             GUARD[poison],
             reach_of(case, example, tuple(values[t.name].shape)),
             example.layout(t.name),
-        )
+        ).on(where)
         for t in case.inputs
     }
     out_shape = tuple(example.size(axis) for axis in case.out_axes())
@@ -361,7 +364,7 @@ def launch(
     out: Buffer | None = None
     if case.takes_out:
         reach = reach_of(case, example, out_shape)
-        out = guarded(out_shape, wanted, POISON[poison], reach, device=where)
+        out = guarded(out_shape, wanted, POISON[poison], reach).on(where)
         keywords["out"] = out.view
     allocated = _PoisonedEmpty(poison, reach_of(case, example, out_shape))
     guarding = contextlib.nullcontext() if out or case.in_place else allocated
@@ -383,13 +386,53 @@ def launch(
         if tensor is not None:
             out = _returned(seen, tensor, inputs, allocated.buffers, out_shape, wanted)
     elif case.in_place is not None:
-        seen.out = _clone(inputs[case.in_place].view)
+        seen.out = _clone(inputs[case.in_place].on("cpu").view)
     elif out is not None:
+        out = out.on("cpu")
         seen.out = _clone(out.view)
     if out is not None:
-        seen.outside = tuple(out.touched().tolist())
-    _look_at_inputs(seen, case, inputs, values)
+        seen.outside = tuple(out.on("cpu").touched().tolist())
+    _look_at_inputs(seen, case, {n: b.on("cpu") for n, b in inputs.items()}, values)
     return seen
+
+
+@contextlib.contextmanager
+def compiling() -> Iterator[None]:
+    """Inside, kernels are compiled for their arguments and not launched."""
+    from triton.runtime.jit import JITFunction
+
+    original = JITFunction.run
+
+    def run(self: Any, *args: Any, warmup: bool = False, **kwargs: Any) -> Any:
+        del warmup
+        return original(self, *args, warmup=True, **kwargs)
+
+    JITFunction.run = run
+    try:
+        yield
+    finally:
+        JITFunction.run = original
+
+
+def compile_ahead(case: Case, examples: Iterable[Example]) -> None:
+    """Compile what these examples need, without a launch.
+
+    What is refused here is refused again when it is launched, and reported then.
+    """
+    prepare()
+    for example in examples:
+        arguments = [
+            guarded_copy(value, GUARD[0], 64, example.layout(name)).on(device()).view
+            for name, value in logical_values(case, example).items()
+        ]
+        keywords: dict[str, Any] = {**dict(example.tiles), **dict(example.scalars)}
+        keywords.update(example.launch)
+        if case.takes_out:
+            shape = tuple(example.size(axis) for axis in case.out_axes())
+            wanted = dtype_of(case.output_dtype(example.dtype()))
+            keywords["out"] = guarded(shape, wanted, POISON[0], 64).on(device()).view
+        with compiling(), contextlib.suppress(Exception):
+            case.run(*arguments, **keywords)
 
 
 def device_lives() -> bool:
@@ -416,7 +459,7 @@ def _d(tensor: torch.Tensor) -> DType:
 def _judged(
     seen: Observation, returned: Any, output: int | None, wanted: DType, where: str
 ) -> torch.Tensor | None:
-    """The tensor that is judged of what `run` returned; None, with an error noted, if there is none.
+    """The tensor of what `run` returned that is judged; None, with an error noted, if none is.
 
     A Python number is a tensor without axes.
     """
@@ -465,7 +508,7 @@ def _returned(
     if returned.dtype != wanted.torch:
         seen.dtype = str(returned.dtype).removeprefix("torch.")
     try:
-        seen.out = _clone(returned)
+        seen.out = _clone(returned.cpu())
     except KeyError:
         # A dtype that no case can name (complex, quantised): there are no bits to compare.
         seen.out = None

@@ -160,9 +160,13 @@ class Pending:
     flags: torch.Tensor
     elements: int
 
-    def suspicious(self) -> list[Example]:
-        """The examples to look at one by one. Waits for the device."""
-        return [e for e, bad in zip(self.examples, self.flags.tolist(), strict=True) if bad]
+
+def suspicious(waiting: Sequence[Pending]) -> list[list[Example]]:
+    """For each batch the examples to look at one by one. Waits for the device once."""
+    if not waiting:
+        return []
+    flags = iter(torch.cat([p.flags for p in waiting]).tolist())
+    return [[e for e in p.examples if next(flags)] for p in waiting]
 
 
 def launch_batch(case: Case, examples: list[Example], where: str | torch.device) -> Pending:

@@ -90,7 +90,8 @@ def every_pattern(case: Case, dtypes: tuple[tuple[str, str], ...], most: int = 0
     _chunk(case, base, 0, count)  # compiles
     _wait()
     start = time.monotonic()
-    wrong, first = 0, []
+    wrong = 0
+    first: list[tuple[int, ...]] = []
     for low in range(0, total, count):
         flags = _chunk(case, base, low, min(count, total - low))
         found = int(flags.sum())

@@ -288,7 +288,13 @@ def fleet(case: Case, base: Example) -> list[Example]:
 def large(case: Case) -> list[Example]:
     """One example of many programs: the largest tiles, LARGE elements where the axes allow."""
     base = largest(case, LARGE)
-    elements = math.prod(base.size(a) for a in case.inputs[0].axes)
+    axes = case.inputs[0].axes
+    if len(axes) > 1:
+        # Square: a grid has at most 65,535 programs in its second dimension.
+        side = 1 << (LARGE.bit_length() // 2)
+        sizes = {a: min(side, case.bounds(a)[1] or side) for a in axes[-2:]}
+        base = replace(base, sizes=tuple((a, sizes.get(a, n)) for a, n in base.sizes))
+    elements = math.prod(base.size(a) for a in axes)
     return [replace(base, fill=Fill(FillKind.INDEX))] if elements >= 1 << 16 else []
 
 

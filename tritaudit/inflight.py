@@ -12,11 +12,13 @@ import time
 import zlib
 from pathlib import Path
 
-__all__ = ["DEVICE_FAILED", "DEVICE_LOST", "MAX_TOKEN", "InFlight"]
+__all__ = ["DEVICE_FAILED", "DEVICE_LOST", "DEVICE_UNSURE", "MAX_TOKEN", "InFlight"]
 
 #: how a process ends that can launch nothing more because its device is lost, and what it prints
 #: before, with the message of the device behind it.
 DEVICE_LOST = 75
+#: the same, where several batches were on their way, so that it is not known which one did it.
+DEVICE_UNSURE = 76
 DEVICE_FAILED = "tritaudit: the device failed: "
 
 #: bytes of the longest token (UTF-8).

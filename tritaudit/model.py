@@ -907,6 +907,8 @@ class UnitRequest:
     deadline: float = 60.0  # seconds after which the search stops by itself
     repro: str | None = None  # replay this example in place of a search
     exhaustive: bool = False  # every bit pattern of up to 32 bits
+    #: wait for every batch on a GPU, so that it is known which one lost the device.
+    careful: bool = False
     #: repro tokens of examples that killed or hung an earlier process of this unit.
     avoid: tuple[str, ...] = ()
     #: the function to make the case for, in place of `path` and `variable`.

@@ -12,7 +12,7 @@ import itertools
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import hypothesis
@@ -22,12 +22,10 @@ from tritaudit import exhaustive, generate, interpreter
 from tritaudit.backend import (
     DeviceLostError,
     current,
-    device,
     device_lives,
     explain_error,
     launch,
 )
-from tritaudit.batch import NotBatchableError, launch_batch
 from tritaudit.blocks import with_edges
 from tritaudit.calls import case_of
 from tritaudit.confirm import shows_again
@@ -42,7 +40,9 @@ from tritaudit.faults.diagnosis import (
     prove,
 )
 from tritaudit.faults.protocol import Candidate, Direct
-from tritaudit.inflight import DEVICE_FAILED, DEVICE_LOST, InFlight
+from tritaudit.fleet import QUEUED, Fleet, compile_kinds
+from tritaudit.gpuslots import slot
+from tritaudit.inflight import DEVICE_FAILED, DEVICE_LOST, DEVICE_UNSURE, InFlight
 from tritaudit.model import (
     Backend,
     Case,
@@ -78,7 +78,7 @@ from tritaudit.trial import Trial
 __all__ = ["audit_unit", "end_soon", "smaller_examples"]
 
 #: examples of the census, where no budget is given (then it gets a fifth of the budget).
-CENSUS = {Backend.INTERPRETER: 40, Backend.GPU: 200}
+CENSUS = {Backend.INTERPRETER: 40, Backend.GPU: 50}
 #: largest input of a census example, in elements.
 ELEMENTS = {Backend.INTERPRETER: 160, Backend.GPU: 1 << 14}
 #: elements of one launch when every bit pattern is run.
@@ -86,9 +86,9 @@ PATTERN_ELEMENTS = {Backend.INTERPRETER: 1 << 13, Backend.GPU: 1 << 16}
 #: launches that the shrinking of one fault may cost.
 SHRINK_LAUNCHES = 60
 #: failing trials that are kept for proofs, and right ones.
-KEPT_WRONG, KEPT_RIGHT = 96, 32
-#: flagged examples of a batch that are looked at one by one, and those of what is no batch.
-CLOSER, SINGLES = 3, 8
+KEPT_WRONG, KEPT_RIGHT, KEPT_ALIKE = 120, 40, 5
+#: flagged examples of a batch that are looked at one by one.
+CLOSER = 3
 #: examples that a proof asks for when those at hand are too few.
 PROBES = 3
 #: examples without an explanation that are launched again until one shows the same.
@@ -117,20 +117,6 @@ class _Skips:
     dtypes: set[str] = field(default_factory=set)
 
 
-@dataclass(slots=True)
-class _Batched:
-    """The examples of batches that were not looked at one by one."""
-
-    examples: int = 0
-    seconds: float = 0.0
-    structures: list[tuple[Example, int]] = field(default_factory=list)
-
-    def add(self, group: list[Example], count: int, seconds: float) -> None:
-        self.examples += count
-        self.seconds += seconds
-        self.structures.append((group[0], count))
-
-
 class _Search:
     """The state of one unit."""
 
@@ -150,6 +136,7 @@ class _Search:
         self.remembered: list[Candidate] = []
         self.wrong: list[Trial] = []
         self.right: list[Trial] = []
+        self.kept: dict[tuple[object, ...], int] = {}
         self.unexplained: list[Trial] = []
         self.skips: dict[str, _Skips] = {}
         self.limited: dict[tuple[str, ...], int] = {}
@@ -160,7 +147,7 @@ class _Search:
         #: what the sweep has yet to try, and why the search should end now, "" if it should not.
         self.ahead: Iterator[Example] = iter(())
         self.ended = ""
-        self.batched = _Batched()
+        self.fleet = Fleet(case, self._announce, 1 if request.careful else QUEUED)
         self.current: Example | None = None
         self._told = 0.0
 
@@ -211,7 +198,7 @@ class _Search:
                 Progress(
                     self.request.case,
                     str(self.backend),
-                    len(self.seen) + self.batched.examples,
+                    len(self.seen) + self.fleet.examples,
                     phase,
                     example.label(),
                 )
@@ -274,13 +261,20 @@ class _Search:
             for found in diagnosis.explanations[0].candidates:
                 if found not in self.remembered:
                     self.remembered.append(found)
-        if len(self.wrong) < KEPT_WRONG:
-            self.wrong.append(trial)
+        self._keep(trial)
         if MISMATCH in diagnosis.faults and len(self.unexplained) < KEPT_WRONG:
             self.unexplained.append(trial)
         for fault in diagnosis.faults:
             self._sight(fault, trial, diagnosis)
         return diagnosis.faults
+
+    def _keep(self, trial: Trial) -> None:
+        """Keep a wrong trial for proofs; few of one structure, or there is no room for others."""
+        place = (trial.example.sizes, trial.example.tiles)
+        alike = self.kept.get(place, 0)
+        if len(self.wrong) < KEPT_WRONG and alike < KEPT_ALIKE:
+            self.kept[place] = alike + 1
+            self.wrong.append(trial)
 
     def _familiar(self, trial: Trial) -> Diagnosis | None:
         """The diagnosis of a trial that a candidate of an earlier one predicts to the last bit.
@@ -356,39 +350,29 @@ class _Search:
         groups = generate.fleets(self.case)
         self.ahead = (example for group in groups for example in group)
         for group in groups:
-            if budget and len(self.seen) + self.batched.examples >= max(1, budget * 4 // 5):
+            if budget and len(self.seen) + self.fleet.examples >= max(1, budget * 4 // 5):
                 self.ahead = itertools.chain(group, self.ahead)
                 self._cut_short(f"the budget of {budget} examples ended the sweep")
-                return
-            self._fleet(group)
+                break
+            self._send(group, "sweep")
+        self._look_closer(self.fleet.settle(), "sweep")
         for example in generate.large(self.case):
             self.try_example(example, "large")
 
-    def _fleet(self, group: list[Example]) -> None:
-        """Launch a batch and look closer at what it flags; one by one where it is no batch."""
+    def _send(self, group: list[Example], phase: str) -> None:
+        """Queue a batch, and look closer at what has been flagged meanwhile."""
         if time.monotonic() > self.deadline:
             raise OutOfTimeError
-        if self.avoids(group[0]):
-            return
-        closer = CLOSER if len(self.wrong) < KEPT_WRONG else 1
-        self._announce(group[0])
-        start = time.monotonic()
-        try:
-            flagged = launch_batch(self.case, group, device()).suspicious()
-        except NotBatchableError:
-            closer, flagged = SINGLES, group
-        except Exception as error:
-            if not device_lives():
-                raise DeviceLostError(explain_error(error).message) from error
-            closer, flagged = 1, group
-        else:
-            self.batched.add(group, len(group) - len(flagged[:closer]), time.monotonic() - start)
+        if not self.avoids(group[0]):
+            self._look_closer(self.fleet.send(group), phase)
             self.counter.launches += len(group)
-        finally:
-            self.inflight.clear()
-        self._tell("sweep", group[0])
-        for example in flagged[:closer]:
-            self.try_example(example, "sweep")
+            self._tell(phase, group[0])
+
+    def _look_closer(self, groups: Iterator[Sequence[Example]], phase: str) -> None:
+        for flagged in groups:
+            most = CLOSER if len(self.wrong) < KEPT_WRONG else 1
+            for example in flagged[:most]:
+                self.try_example(example, phase)
 
     def _every_pattern(self) -> None:
         elements = PATTERN_ELEMENTS[self.backend]
@@ -455,13 +439,19 @@ class _Search:
             if stop or len(self.seen) - seen_before >= count:
                 return
             try:
-                self.try_example(example, "census")
+                if gpu:
+                    # One drawn structure carries a batch of values.
+                    group = [*generate.fleet(self.case, example), example]
+                    self._send(list(dict.fromkeys(group)), "census")
+                else:
+                    self.try_example(example, "census")
             except BaseException as error:
                 stop.append(error)
 
         body()
         if stop:
             raise stop[0]
+        self._look_closer(self.fleet.settle(), "census")
 
     # ------------------------------------------------------------------ shrinking
 
@@ -618,16 +608,18 @@ class _Search:
             )
             return (fault,), proof, ()
         rivals: list[tuple[str, str]] = []
-        for explanation in full.explanations:
-            verdict = self._test(explanation, full, trial, companions)
-            if isinstance(verdict, str):
-                rivals += [(f, verdict) for f in explanation.faults]
-                continue
-            # Where another fault holds than the one that was sighted, it is a finding of that name.
-            names = (fault,) if fault in explanation.faults else explanation.faults
-            rivals += self._rivals(explanation, full, companions)
-            unique = {f: where for f, where in rivals if f not in names}
-            return names, replace(verdict, rivals=tuple(unique.items())), explanation.candidates
+        for alike in (False, True):
+            for explanation in full.explanations:
+                verdict = self._test(explanation, full, trial, companions, alike)
+                if isinstance(verdict, str):
+                    rivals += [(f, verdict) for f in explanation.faults]
+                    continue
+                # Where another fault holds than the one sighted, it is a finding of that name.
+                names = (fault,) if fault in explanation.faults else explanation.faults
+                rivals += self._rivals(explanation, full, companions)
+                unique = {f: where for f, where in rivals if f not in names}
+                proof = replace(verdict, rivals=tuple(unique.items()))
+                return names, proof, explanation.candidates
         return None
 
     def _rivals(
@@ -655,14 +647,20 @@ class _Search:
         full: Diagnosis,
         trial: Trial,
         companions: list[Candidate],
+        alike: bool = False,
     ) -> Proof | str:
-        """The proof of an explanation, or the example that refutes it."""
+        """The proof of an explanation, or the example that refutes it.
+
+        `alike`: only on examples of the same dtypes; a compiler may treat each dtype by itself.
+        """
         probes = 0
         for found in explanation.candidates:
             others = [t for t in (*self.wrong, *self.right) if t.example != trial.example]
+            if alike:
+                others = [t for t in others if t.example.dtypes == trial.example.dtypes]
             test = prove(found, others, companions)
             if test.refuted_by is None and test.probes < PROBES:
-                extra = self._more_probes(found, trial)
+                extra = self._more_probes(found, trial)  # in the same dtypes
                 again = prove(found, extra, companions)
                 test.probes += again.probes
                 test.refuted_by = again.refuted_by
@@ -674,7 +672,8 @@ class _Search:
             elements=full.wrong,
             explained=full.accounted + explanation.explained,
             probes=probes,
-            statement="; ".join(c.statement for c in explanation.candidates if c.statement),
+            statement="; ".join(c.statement for c in explanation.candidates if c.statement)
+            + (f" (in {trial.example.dtype()})" if alike else ""),
             parameters=tuple(p for c in explanation.candidates for p in c.parameters),
         )
 
@@ -735,7 +734,7 @@ class _Search:
 
     def _judged(self) -> list[tuple[Example, int]]:
         """Every example that was tried, and one of each batch with how many it stands for."""
-        return [(e, 1) for e in self.seen] + self.batched.structures
+        return [(e, 1) for e in self.seen] + self.fleet.structures
 
     def coverage(self) -> Coverage:
         """What was launched and judged."""
@@ -752,9 +751,9 @@ class _Search:
         dtypes: dict[str, int] = {}
         for example, count in counted:
             dtypes[example.dtype()] = dtypes.get(example.dtype(), 0) + count
-        rate = self.batched.examples / self.batched.seconds if self.batched.seconds else 0.0
+        rate = self.fleet.examples / self.fleet.seconds if self.fleet.seconds else 0.0
         return Coverage(
-            examples=len(self.seen) + self.batched.examples,
+            examples=len(self.seen) + self.fleet.examples,
             launches=self.counter.launches,
             elements=self.counter.elements,
             sizes=tuple(axes),
@@ -858,11 +857,15 @@ def _audit(request: UnitRequest, emit: Callable[[Event], None], inflight: InFlig
     _RUNNING[:] = [search]
     outcome, reason = Outcome.PASS, ""
     try:
-        if request.repro is None:
-            search.run()
-        else:
-            _replay(search, request.repro)
-        findings = tuple(search.findings())
+        gpu = search.backend is Backend.GPU
+        if gpu and request.repro is None:
+            compile_kinds(case, itertools.chain.from_iterable(generate.fleets(case)))
+        with slot(gpu):
+            if request.repro is None:
+                search.run()
+            else:
+                _replay(search, request.repro)
+            findings = tuple(search.findings())
     except CaseError as error:
         findings, outcome, reason = (), Outcome.ERROR, str(error)
     except DeviceLostError as error:
@@ -871,7 +874,7 @@ def _audit(request: UnitRequest, emit: Callable[[Event], None], inflight: InFlig
         sys.stderr.flush()
         if search.current is not None:
             inflight.write(encode(search.current, search.backend))
-        os._exit(DEVICE_LOST)
+        os._exit(DEVICE_UNSURE if search.fleet.unsure else DEVICE_LOST)
     if findings:
         outcome = Outcome.FAIL
     return CaseResult(

@@ -242,6 +242,18 @@ class Buffer:
     guard: int  # the guard pattern, as a signed integer of the width
     inside: torch.Tensor | None = None
 
+    def on(self, device: str | torch.device) -> Buffer:
+        """The same allocation on another device (itself where it lies there already)."""
+        store = self.store.to(device)
+        if store is self.store:
+            return self
+        d = dtype_of(self.view.dtype)
+        view = from_bits(store, d).as_strided(
+            self.view.shape, self.view.stride(), self.view.storage_offset()
+        )
+        inside = self.inside.to(device) if self.inside is not None else None
+        return Buffer(store, view, self.start, self.count, self.guard, inside)
+
     def touched(self) -> torch.Tensor:
         """Positions of changed guard elements, relative to the first element of the tensor."""
         changed = self.store != self.guard

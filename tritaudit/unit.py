@@ -15,8 +15,9 @@ from pathlib import Path
 from tritaudit.acceptance import Acceptance
 from tritaudit.faults import SEVERITIES, info
 from tritaudit.forkserver import Call, Died, Ended, Overdue, Raised, Returned
-from tritaudit.inflight import DEVICE_FAILED, DEVICE_LOST
+from tritaudit.inflight import DEVICE_FAILED, DEVICE_LOST, DEVICE_UNSURE
 from tritaudit.model import (
+    Backend,
     CaseInfo,
     CaseResult,
     Coverage,
@@ -137,11 +138,11 @@ class Unit:
         """Search (or replay); after a death note the finding and search on without its example."""
         self._begun = self._clock()
         avoid: list[str] = []
-        restarts, allowed = 0, RESTARTS
+        restarts, allowed, careful = 0, RESTARTS, False
         while True:
             left = self._left()
             deadline = min(SEARCH_SHARE * left, self._until - self._clock())
-            request = replace(self.request, avoid=tuple(avoid), deadline=deadline)
+            request = replace(self.request, avoid=tuple(avoid), deadline=deadline, careful=careful)
             ended = yield self._audit(request, left)
             match ended:
                 case Returned():
@@ -152,6 +153,9 @@ class Unit:
                     return self._error(ended.message)
                 case Died() | Overdue():
                     self._output = self._output or ended.output
+            if self.request.backend == Backend.GPU and not careful and _unsure(ended):
+                careful = True  # the next process waits for each batch, and so knows which it was
+                continue
             if ended.token is None:
                 return self._error(_without_launch(ended))
             ended = yield from self._note_death(ended, ended.token)
@@ -340,6 +344,11 @@ def _nondeterministic(finding: Finding) -> Finding:
         summary=info(fault).title,
         evidence=(evidence, *finding.evidence),
     )
+
+
+def _unsure(ended: Died | Overdue) -> bool:
+    """Whether several batches were on their way, so that the example in flight may be another."""
+    return isinstance(ended, Overdue) or ended.how == f"exit code {DEVICE_UNSURE}"
 
 
 def _volume(finding: Finding) -> tuple[int, int]:

@@ -141,6 +141,8 @@ def diagnose(
     result = Diagnosis(direct=seen_directly(trial), wrong=int(trial.wrong.sum()))
     if not trial.comparable:
         return result
+    if trial.case.in_place is not None and "nondeterministic" in result.direct:
+        _take_for_race(trial, result)
     skip = accounted(trial, result.direct)
     rest = trial.wrong & ~skip
     result.accounted = result.wrong - int(rest.sum())
@@ -166,6 +168,17 @@ def diagnose(
         _several(trial, rest, skip, result, exhaustive)
     result.explanations.sort(key=lambda e: e.rank)
     return result
+
+
+def _take_for_race(trial: Trial, result: Diagnosis) -> None:
+    """Where an alias race explains every wrong element, that results vary is part of it."""
+    from tritaudit.faults import alias_race
+
+    for found in alias_race.candidates(trial):
+        claim = found.predict(trial)
+        if claim is not None and not bool((trial.wrong & ~claim.explains(trial)).any()):
+            del result.direct["nondeterministic"]
+            return
 
 
 def _combine(
