@@ -13,9 +13,8 @@ from tritaudit import BOOL, FLOATS, FP8, INTS, Case, Flip, Tensor, Tile
 
 
 @triton.jit
-def reverse_rows_kernel(x_ptr, out_ptr, W, stride_h, stride_w, BLOCK_W: tl.constexpr):
+def reverse_rows_kernel(x_ptr, out_ptr, W, stride_h, stride_w, tiles, BLOCK_W: tl.constexpr):
     # All programs on one axis of the grid: the others take no more than 65,535.
-    tiles = tl.cdiv(W, BLOCK_W)
     row = tl.program_id(0) // tiles
     cols = tl.program_id(0) % tiles * BLOCK_W + tl.arange(0, BLOCK_W)
     mask = cols < W
@@ -25,8 +24,8 @@ def reverse_rows_kernel(x_ptr, out_ptr, W, stride_h, stride_w, BLOCK_W: tl.const
 
 def run(x: torch.Tensor, out: torch.Tensor, *, BLOCK_W: int) -> None:
     H, W = x.shape
-    grid = (H * triton.cdiv(W, BLOCK_W),)
-    reverse_rows_kernel[grid](x, out, W, x.stride(0), x.stride(1), BLOCK_W=BLOCK_W)
+    tiles = triton.cdiv(W, BLOCK_W)
+    reverse_rows_kernel[(H * tiles,)](x, out, W, x.stride(0), x.stride(1), tiles, BLOCK_W=BLOCK_W)
 
 
 case = Case(

@@ -14,9 +14,8 @@ from tritaudit import FLOATS, INTS, Case, Flip, Known, Tensor, Tile
 
 
 @triton.jit
-def mirror_kernel(x_ptr, out_ptr, H, W, BH: tl.constexpr, BW: tl.constexpr):
+def mirror_kernel(x_ptr, out_ptr, H, W, across, BH: tl.constexpr, BW: tl.constexpr):
     # All programs on one axis of the grid: the others take no more than 65,535.
-    across = tl.cdiv(W, BW)
     rows = tl.program_id(0) // across * BH + tl.arange(0, BH)
     start = tl.program_id(0) % across * BW
     dst = start + tl.arange(0, BW)
@@ -32,8 +31,9 @@ def mirror_kernel(x_ptr, out_ptr, H, W, BH: tl.constexpr, BW: tl.constexpr):
 
 def run(x: torch.Tensor, out: torch.Tensor, *, BH: int, BW: int) -> None:
     H, W = x.shape
-    grid = (triton.cdiv(H, BH) * triton.cdiv(W, BW),)
-    mirror_kernel[grid](x, out, H, W, BH=BH, BW=BW)
+    across = triton.cdiv(W, BW)
+    grid = (triton.cdiv(H, BH) * across,)
+    mirror_kernel[grid](x, out, H, W, across, BH=BH, BW=BW)
 
 
 case = Case(

@@ -14,9 +14,8 @@ from tritaudit import FLOATS, INTS, Case, Flip, Known, Tensor, Tile
 
 
 @triton.jit
-def upside_down_kernel(x_ptr, out_ptr, H, W, BH: tl.constexpr, BW: tl.constexpr):
+def upside_down_kernel(x_ptr, out_ptr, H, W, across, BH: tl.constexpr, BW: tl.constexpr):
     # All programs on one axis of the grid: the others take no more than 65,535.
-    across = tl.cdiv(W, BW)
     start = tl.program_id(0) // across * BH
     dst = start + tl.arange(0, BH)
     src = H - start - BH + tl.arange(0, BH)
@@ -31,8 +30,9 @@ def upside_down_kernel(x_ptr, out_ptr, H, W, BH: tl.constexpr, BW: tl.constexpr)
 
 def run(x: torch.Tensor, out: torch.Tensor, *, BH: int, BW: int) -> None:
     H, W = x.shape
-    grid = (triton.cdiv(H, BH) * triton.cdiv(W, BW),)
-    upside_down_kernel[grid](x, out, H, W, BH=BH, BW=BW)
+    across = triton.cdiv(W, BW)
+    grid = (triton.cdiv(H, BH) * across,)
+    upside_down_kernel[grid](x, out, H, W, across, BH=BH, BW=BW)
 
 
 case = Case(
