@@ -142,10 +142,10 @@ def _watch_interpreter() -> None:
             return "conversion to bfloat16 in the interpreter (truncates)"
         return None
 
-    def reduction(self_input: Any, *rest: Any) -> str | None:
-        first = self_input[0] if isinstance(self_input, tuple) else self_input
+    def reduction(values: Any, *rest: Any, **named: Any) -> str | None:
+        first = values[0] if isinstance(values, tuple) else values
         raw = _raw(getattr(first, "dtype", None))
-        del rest
+        del rest, named
         return None if raw is None else f"{raw} arithmetic in the interpreter"
 
     builder = interpreter.InterpreterBuilder
@@ -153,10 +153,10 @@ def _watch_interpreter() -> None:
     _watch(builder, "unary_op", arithmetic)
     _watch(builder, "cast_impl", narrowing)
     _watch(builder, "create_fp_to_fp", narrowing)
-    reduce_ops = getattr(interpreter, "ReduceOps", None)
-    if reduce_ops is not None:
-        for method in ("sum", "min_max"):
-            _watch(reduce_ops, method, reduction)
+    for name, methods in (("ReduceOps", ("sum", "min_max")), ("ScanOps", ("cumsum", "cumprod"))):
+        owner = getattr(interpreter, name, None)
+        for method in methods if owner is not None else ():
+            _watch(owner, method, reduction)
 
 
 def prepare() -> None:
