@@ -792,7 +792,8 @@ class IndexMap:
 
     `source` holds flat row-major input positions, or MASKED (a masked lane's value), UNWRITTEN or
     OTHER (no input element explains the value). `expected` is the map that the contract asks for.
-    `tiles` as in Excerpt. `leaked` names the value of masked lanes.
+    `tiles` as in Excerpt. `leaked` names the value of masked lanes. A finding's smallest example
+    may be too small to show how elements move; the map is then that of a larger one.
     """
 
     axes: tuple[str, ...]
@@ -802,6 +803,8 @@ class IndexMap:
     expected: tuple[int, ...]
     leaked: str = ""
     launches: int = 0
+    #: the example that the map was taken from, where it is not the finding's own.
+    example: Example | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,6 +126,7 @@ def excerpt(trial: Trial) -> Excerpt | None:
     in_dtype = trial.example.dtype()
     out_dtype = str(got.dtype).removeprefix("torch.")
     names = [str(x.dtype).removeprefix("torch.") for x in matching]
+    strange, impossible = _strange(trial), _marked(trial.expected.impossible)
     cells = []
     for k, flat in enumerate(picks):
         texts = [value_text(n, c[k]) for n, c in zip(names, columns, strict=True)]
@@ -133,12 +134,16 @@ def excerpt(trial: Trial) -> Excerpt | None:
             Cell(
                 index=_unravel(flat, shape),
                 input=", ".join(texts),
-                expected=_expected_text(trial, flat, out_dtype, right_bits[k]),
-                got=value_text(out_dtype, got_bits[k]),
+                expected=(
+                    _impossible_text(trial, flat, out_dtype)
+                    if flat in impossible
+                    else value_text(out_dtype, right_bits[k])
+                ),
+                got=strange.get(flat) or value_text(out_dtype, got_bits[k]),
                 wrong=flags[flat],
                 input_bits=columns[0][k] if columns else None,
-                expected_bits=right_bits[k],
-                got_bits=got_bits[k],
+                expected_bits=None if flat in impossible else right_bits[k],
+                got_bits=None if flat in strange else got_bits[k],
             )
         )
     return Excerpt(
@@ -153,11 +158,23 @@ def excerpt(trial: Trial) -> Excerpt | None:
     )
 
 
-def _expected_text(trial: Trial, flat: int, dtype: str, bits: int) -> str:
-    """The expected value; where the dtype cannot hold it, the number and a remark."""
-    impossible = trial.expected.impossible
-    if impossible is None or not bool(impossible.reshape(-1)[flat]):
-        return value_text(dtype, bits)
+def _marked(mask: torch.Tensor | None) -> set[int]:
+    """The flat positions where a mask is set."""
+    if mask is None:
+        return set()
+    return set(mask.reshape(-1).nonzero().reshape(-1).tolist())
+
+
+def _strange(trial: Trial) -> dict[int, str]:
+    """Wrong elements whose bits are the tool's own and mean nothing: flat position and word."""
+    wrong = _marked(trial.wrong)
+    out = dict.fromkeys(_marked(trial.strays) & wrong, "guard band")
+    out.update(dict.fromkeys(_marked(trial.unwritten) & wrong, "unwritten"))
+    return out
+
+
+def _impossible_text(trial: Trial, flat: int, dtype: str) -> str:
+    """A value that the dtype of the output cannot hold: the number and a remark."""
     if trial.expected.wide is not None:
         number = int(trial.expected.wide.reshape(-1)[flat].item())
     else:
@@ -201,8 +218,28 @@ def map_examples(trial: Trial) -> list[Example]:
     return [replace(plain, fill=fill) for fill in (*fills, Fill(FillKind.RANDOM, 5))]
 
 
+#: outputs of fewer elements are too small to show how elements move; larger ones hold too many.
+TELLING, TELLING_MOST = 5, 64
+
+
+def telling(smallest: Trial, others: Sequence[Trial]) -> Trial:
+    """The trial whose index map shows a fault best.
+
+    Args:
+        smallest: the smallest trial that shows it.
+        others: further ones, smallest first.
+    """
+    if smallest.wrong.numel() >= TELLING - 1:
+        return smallest
+    fits = (t for t in others if TELLING <= t.wrong.numel() <= TELLING_MOST and map_examples(t))
+    return next(fits, smallest)
+
+
 def index_map(trials: Sequence[Trial]) -> IndexMap | None:
-    """The index map from the trials of `map_examples`; None if the moves depend on the values."""
+    """The index map from the trials of `map_examples`.
+
+    None if the moves depend on the values, or if all are right: then something else is wrong.
+    """
     if not trials or not all(t.comparable for t in trials):
         return None
     first, check = trials[0], trials[-1]
@@ -232,6 +269,8 @@ def index_map(trials: Sequence[Trial]) -> IndexMap | None:
     places = torch.arange(source.numel()).reshape(first.wrong.shape)
     contract: Any = first.case.contract
     right = flip_bits(places, contract.dims(first.case)).reshape(-1)
+    if bool((source == right).all()):
+        return None
     return IndexMap(
         axes=first.case.out_axes(),
         shape=tuple(first.wrong.shape),
@@ -428,10 +467,6 @@ def evidence_of(fault: str, trial: Trial, diagnosis: Diagnosis) -> tuple[str, ..
         out = [f"run raised {seen.error.message}" if seen.error.kind == "raised" else out[0]]
     if seen.returned_view is not None:
         out.append(f"the returned tensor shares memory with {seen.returned_view}")
-    if trial.comparable and trial.wrong.numel():
-        count = int(trial.wrong.sum())
-        if count:
-            out.append(f"{count} of {trial.wrong.numel()} elements are wrong")
     return tuple(out)
 
 
@@ -443,5 +478,6 @@ __all__ = [
     "map_examples",
     "plain_verdict",
     "summarise",
+    "telling",
     "view_note",
 ]

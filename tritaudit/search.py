@@ -70,10 +70,12 @@ from tritaudit.present import (
     map_examples,
     plain_verdict,
     summarise,
+    telling,
     view_note,
 )
 from tritaudit.repro import decode, encode
 from tritaudit.trial import Trial
+from tritaudit.unnoticed import unnoticed
 
 __all__ = ["audit_unit", "end_soon", "smaller_examples"]
 
@@ -132,6 +134,8 @@ class _Search:
         self.counter = Counter()
         self.deadline = time.monotonic() + request.deadline
         self.seen: dict[Example, tuple[str, ...]] = {}
+        #: what was judged: `seen` without what ran into a limit of the backend, and with probes.
+        self.record: dict[Example, tuple[str, ...]] = {}
         self.sightings: dict[str, _Sighting] = {}
         self.remembered: list[Candidate] = []
         self.wrong: list[Trial] = []
@@ -249,6 +253,7 @@ class _Search:
             self.limited[kinds] = self.limited.get(kinds, 0) + 1
             return ()
         if trial.faultless:
+            self.record[trial.example] = ()
             self.notes.update(filter(None, [view_note(trial)]))
             if len(self.right) < KEPT_RIGHT:
                 self.right.append(trial)
@@ -261,6 +266,7 @@ class _Search:
             for found in diagnosis.explanations[0].candidates:
                 if found not in self.remembered:
                     self.remembered.append(found)
+        self.record[trial.example] = diagnosis.faults
         self._keep(trial)
         if MISMATCH in diagnosis.faults and len(self.unexplained) < KEPT_WRONG:
             self.unexplained.append(trial)
@@ -565,7 +571,19 @@ class _Search:
                 self.notes.add(f"{fault} showed as well, which was not asked for")
             elif group:
                 dtypes = sorted({d for f in group for d in f.dtypes})
-                yield replace(group[0], dtypes=tuple(dtypes), seen=sum(f.seen for f in group))
+                words = unnoticed(
+                    fault,
+                    self.record,
+                    self.case,
+                    named=named,
+                    assert_close_passes=group[0].assert_close_passes,
+                )
+                yield replace(
+                    group[0],
+                    dtypes=tuple(dtypes),
+                    seen=sum(f.seen for f in group),
+                    unnoticed=words,
+                )
 
     def _mismatch(self, proven: list[Candidate]) -> Finding | None:
         """What no proven candidate accounts for, at its smallest example."""
@@ -719,18 +737,24 @@ class _Search:
             assert_close_passes=plain_verdict(trial),
             location=locate(trial, fault),
             excerpt=excerpt(trial),
-            index_map=self._index_map(trial),
+            index_map=self._index_map(fault, trial),
             evidence=evidence_of(fault, trial, sighting.diagnosis),
             dtypes=tuple(sorted(sighting.dtypes)),
             seen=sighting.seen,
         )
 
-    def _index_map(self, trial: Trial) -> IndexMap | None:
+    def _index_map(self, fault: str, smallest: Trial) -> IndexMap | None:
         """Recover where each element came from, unless the time is up."""
+        alike = [t for t in self.wrong if fault in self.record[t.example]]
+        alike.sort(key=lambda t: _order(t.example, self.record[t.example]))
+        trial = telling(smallest, alike)
         try:
-            return index_map([self.launch(e, "map", thorough=True) for e in map_examples(trial)])
+            found = index_map([self.launch(e, "map", thorough=True) for e in map_examples(trial)])
         except OutOfTimeError:
             return None
+        if found is None or trial is smallest:
+            return found
+        return replace(found, example=trial.example)
 
     def _judged(self) -> list[tuple[Example, int]]:
         """Every example that was tried, and one of each batch with how many it stands for."""

@@ -317,7 +317,14 @@ def tail_dropped() -> Finding:
         assert_close_passes=False,
         location=Location("mine/tail.py", 31, "kernel[(n // BLOCK,)](x, out, n, BLOCK=BLOCK)"),
         excerpt=flip_excerpt(source, right, tile, "int32", shown),
-        index_map=IndexMap(("N",), (size,), (tile,), source, right),
+        index_map=IndexMap(
+            ("N",),
+            (size,),
+            (tile,),
+            source,
+            right,
+            example=Example((("N", size),), (("BLOCK", tile),), (), (("x", "int16"),)),
+        ),
     )
 
 

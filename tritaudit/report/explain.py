@@ -10,7 +10,7 @@ from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from tritaudit.model import Fill, FillKind, Finding, Location
+from tritaudit.model import Example, Fill, FillKind, Finding, Location
 from tritaudit.report import mapdraw, prose
 from tritaudit.report.bits import render_bits, worth_a_bit_table
 from tritaudit.report.excerpt import caption, render_excerpt
@@ -181,6 +181,8 @@ def _map(finding: Finding, width: int) -> list[RenderableType]:
     if index_map is None:
         return []
     out = Text(no_wrap=True, overflow="ignore")
+    if index_map.example is not None:
+        out.append(f"{map_place(index_map.example)}\n", "dim")
     table = mapdraw.render_runs(index_map)
     if table is not None:
         out.append_text(table).append("\n\n")
@@ -190,11 +192,20 @@ def _map(finding: Finding, width: int) -> list[RenderableType]:
     return [out, Text(signs, "dim")] if signs else [out]
 
 
+def map_place(example: Example) -> str:
+    """Which example a map is from that is not the finding's own."""
+    return (
+        f"at {example_label(example)} {line(example.dtype())}, a larger example of the same fault"
+    )
+
+
 def _output(finding: Finding, width: int) -> list[RenderableType]:
     """The values, unless the map above says the same of numbered elements."""
     example = finding.example
     numbered = example.fill == Fill(FillKind.INDEX) and not example.edits
-    if finding.excerpt is None or (finding.index_map is not None and numbered):
+    index_map = finding.index_map
+    same = index_map is not None and index_map.example is None
+    if finding.excerpt is None or (same and numbered):
         return []
     head = Text(caption(finding.excerpt), "dim")
     return [head, render_excerpt(finding.excerpt, width)]

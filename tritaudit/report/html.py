@@ -13,7 +13,7 @@ from tritaudit.model import CaseResult, Finding, Outcome, Report
 from tritaudit.report import prose, terminal
 from tritaudit.report.bits import worth_a_bit_table
 from tritaudit.report.excerpt import caption, render_excerpt
-from tritaudit.report.explain import PLACES, Explained, Source
+from tritaudit.report.explain import PLACES, Explained, Source, map_place
 from tritaudit.report.mapdraw import legend, render_map, render_runs
 from tritaudit.report.markup import Child, Html, drawn, tag
 from tritaudit.report.picture import bits_picture, map_picture
@@ -234,7 +234,10 @@ def _picture(finding: Finding) -> list[Html]:
         if picture is None:
             return []
         table = render_runs(index_map)
-        out = [tag("h3", "Where each element came from"), tag("div", picture, class_="picture")]
+        out = [tag("h3", "Where each element came from")]
+        if index_map.example is not None:
+            out.append(tag("p", sentence(map_place(index_map.example)), class_="soft"))
+        out.append(tag("div", picture, class_="picture"))
         out += [drawn(table)] if table is not None else []
         signs = legend(index_map, render_map(index_map, _WIDTH).plain)
         signs = signs.replace("✗", "×").replace("│", "thick line")

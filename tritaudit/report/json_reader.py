@@ -283,4 +283,5 @@ def _index_map(n: Node) -> IndexMap:
         expected=n["expected"].integers(),
         leaked=n["leaked"].text(),
         launches=n["launches"].integer(),
+        example=n["example"].maybe(_example),
     )

@@ -249,4 +249,5 @@ def _index_map(m: IndexMap) -> Json:
         "expected": list(m.expected),
         "leaked": m.leaked,
         "launches": m.launches,
+        "example": None if m.example is None else _example(m.example),
     }
