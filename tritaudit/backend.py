@@ -154,7 +154,7 @@ def _watch_interpreter() -> None:
     _watch(builder, "cast_impl", narrowing)
     _watch(builder, "create_fp_to_fp", narrowing)
     for name, methods in (("ReduceOps", ("sum", "min_max")), ("ScanOps", ("cumsum", "cumprod"))):
-        owner = getattr(interpreter, name, None)
+        owner: Any = getattr(interpreter, name, None)
         for method in methods if owner is not None else ():
             _watch(owner, method, reduction)
 
