@@ -73,7 +73,7 @@ def or_combine(a, b):
 
 @triton.jit
 def and_not_combine(a, b):
-    return a & ~b
+    return a & (a ^ b)
 
 
 @triton.jit
