@@ -12,22 +12,19 @@ import typer
 
 from tritaudit import __version__
 from tritaudit.commands import INTERRUPTED, UNABLE, USAGE, Usage
-from tritaudit.commands.functions import FunctionOptions, function_options
+from tritaudit.commands.functions import FunctionOptions
+from tritaudit.commands.grouped import grouped
 from tritaudit.commands.options import (
     BackendChoice,
     BackendOption,
-    ExitZeroOption,
     FastInterpreterOption,
-    JobsOption,
     MaxExamplesOption,
-    ReportOption,
     SeedOption,
     SelectOption,
     Targets,
     TimeoutOption,
-    VerboseOption,
-    parse_jobs,
 )
+from tritaudit.commands.runoptions import RunOptions
 
 __all__ = ["app"]
 
@@ -83,47 +80,17 @@ def _tritaudit(
 
 
 @app.command()
-@function_options
-def run(
-    function: FunctionOptions,
-    targets: Targets = None,
-    backend: BackendOption = BackendChoice.AUTO,
-    select: SelectOption = None,
-    seed: SeedOption = 0,
-    max_examples: MaxExamplesOption = None,
-    timeout: TimeoutOption = 60.0,
-    jobs: JobsOption = "auto",
-    report: ReportOption = None,
-    exit_zero: ExitZeroOption = False,
-    verbose: VerboseOption = False,
-    fast_interpreter: FastInterpreterOption = False,
-) -> None:
+@grouped
+def run(options: RunOptions, function: FunctionOptions) -> None:
     """Audit kernels: find their bugs, name them and prove the names."""
-    from tritaudit.commands.reports import parse_reports
-    from tritaudit.commands.run import Plan
     from tritaudit.commands.run import run as run_targets
 
-    plan = Plan(
-        seed, max_examples or 0, timeout, parse_jobs(jobs), fast_interpreter=fast_interpreter
-    )
-    _finish(
-        lambda: run_targets(
-            targets or [],
-            backend,
-            select or [],
-            plan,
-            parse_reports(report or []),
-            exit_zero=exit_zero,
-            verbose=verbose,
-            function=function,
-        )
-    )
+    _finish(lambda: run_targets(options, function))
 
 
 @app.command()
-@function_options
+@grouped
 def explain(
-    function: FunctionOptions,
     what: Annotated[
         str, typer.Argument(metavar="CASE|FAULT|FILE", help="What to explain.", show_default=False)
     ],
@@ -142,10 +109,12 @@ def explain(
             "--html", metavar="PATH", help="Write a page with pictures, too.", show_default=False
         ),
     ] = None,
+    *,
+    function: FunctionOptions,
 ) -> None:
     """Show in full what is wrong with a case, or what a fault means."""
+    from tritaudit.commands.auditing import Plan
     from tritaudit.commands.explain import explain_case, explain_fault
-    from tritaudit.commands.run import Plan
     from tritaudit.faults import FAULT_IDS
 
     if what in FAULT_IDS and repro is None:

@@ -186,7 +186,7 @@ class Supervisor:
                     yield unit.note(event)
                 elif event is None and task.result is None:
                     yield UnitStarted(unit.info.name, unit.request.backend)
-                elif task.result is not None:
+                elif task.result is not None and (task.result.findings or not self.stopped):
                     yield UnitFinished(task.result)
             unfinished = [unit for task, unit in unit_of.items() if task.result is None]
             for partial in (unit.interrupted() for unit in unfinished):

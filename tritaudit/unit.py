@@ -298,6 +298,9 @@ class Unit:
             target=self.info.target,
             location=result.location or Location(shown_path(self.info.path), self.info.line),
         )
+        if not result.coverage.launches and self._clock() >= self._until:
+            reason = "not reached: the time budget of the run was over"
+            result = replace(result, outcome=Outcome.SKIP, reason=reason)
         result = conclude(
             _only(result, self.request.faults),
             tuple(k for k in self.info.expect if _asked(k.fault, self.request.faults)),

@@ -9,10 +9,10 @@ from rich.console import Console
 
 from tritaudit import advice, faults
 from tritaudit.commands import FINDINGS, NOTHING_UNEXPECTED, Usage
+from tritaudit.commands.auditing import Plan, audit, exit_code
 from tritaudit.commands.functions import FunctionOptions, calls_of
 from tritaudit.commands.options import BackendChoice
 from tritaudit.commands.reports import write_page
-from tritaudit.commands.run import Plan, audit, exit_code
 from tritaudit.commands.session import cases_of, open_backend, output
 from tritaudit.model import CaseInfo, CaseResult, Finding, Outcome
 from tritaudit.report.explain import Explained, print_explanation, read_source

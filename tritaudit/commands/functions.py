@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any
 
 import typer
 
 from tritaudit.commands import Usage
+from tritaudit.commands.grouped import grouped
 from tritaudit.model import DTYPES, CallSpec, Layout
 from tritaudit.targets import PROMISES, function_target, nearest
 
-__all__ = ["FunctionOptions", "calls_of", "function_options"]
+__all__ = ["FunctionOptions", "calls_of", "read_options"]
 
 
 def _option(name: str, metavar: str, text: str) -> Any:
@@ -95,30 +94,18 @@ class FunctionOptions:
         )
 
 
-def function_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command all options of a function; it gets them as one argument `function`."""
-    hints = get_type_hints(FunctionOptions, include_extras=True)
-    own = get_type_hints(command, include_extras=True)
-    kinds = inspect.Parameter
-    parameters = [
-        p.replace(annotation=own[p.name])
-        for p in inspect.signature(command).parameters.values()
-        if p.name != "function"
-    ]
-    names = [f.name for f in fields(FunctionOptions)]
-    parameters += [
-        kinds(f.name, kinds.POSITIONAL_OR_KEYWORD, default=f.default, annotation=hints[f.name])
-        for f in fields(FunctionOptions)
-    ]
+def read_options(words: Sequence[str]) -> FunctionOptions:
+    """The options of a stored failure, as `CallSpec.options` wrote them."""
+    read: list[FunctionOptions] = []
+    app = typer.Typer()
 
-    @functools.wraps(command)
-    def wrapped(**given: Any) -> None:
-        options = FunctionOptions(**{name: given.pop(name) for name in names})
-        command(function=options, **given)
+    @app.command()
+    @grouped
+    def only(function: FunctionOptions) -> None:
+        read.append(function)
 
-    wrapped.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    wrapped.__annotations__ = {p.name: p.annotation for p in parameters}
-    return wrapped
+    typer.main.get_command(app).main(list(words), "tritaudit", standalone_mode=False)
+    return read[0]
 
 
 # --------------------------------------------------------------------------- what they mean

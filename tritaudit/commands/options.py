@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated
 
 import typer
+
+from tritaudit.choices import BackendChoice
 
 __all__ = [
     "BackendChoice",
@@ -20,16 +21,10 @@ __all__ = [
     "Targets",
     "TimeoutOption",
     "VerboseOption",
+    "jobs",
     "parse_jobs",
+    "positive",
 ]
-
-
-class BackendChoice(StrEnum):
-    """Where to run: `auto` is the GPU where there is one."""
-
-    AUTO = "auto"
-    INTERPRETER = "interpreter"
-    GPU = "gpu"
 
 
 def parse_jobs(text: str) -> int:
@@ -45,13 +40,16 @@ def parse_jobs(text: str) -> int:
     raise typer.BadParameter(f"{text!r} is neither auto nor a positive whole number")
 
 
-def _jobs(text: str) -> str:
-    parse_jobs(text)
+def jobs(text: str | None) -> str | None:
+    """The callback of `--jobs`."""
+    if text is not None:
+        parse_jobs(text)
     return text
 
 
-def _positive(seconds: float) -> float:
-    if not 0 < seconds < 1e9:
+def positive(seconds: float | None) -> float | None:
+    """The callback of options that take seconds."""
+    if seconds is not None and not 0 < seconds < 1e9:
         raise typer.BadParameter(f"{seconds:g} is not a positive number of seconds")
     return seconds
 
@@ -92,7 +90,7 @@ MaxExamplesOption = Annotated[
 ]
 TimeoutOption = Annotated[
     float,
-    typer.Option("--timeout", metavar="SECONDS", help="Time for a case.", callback=_positive),
+    typer.Option("--timeout", metavar="SECONDS", help="Time for a case.", callback=positive),
 ]
 JobsOption = Annotated[
     str,
@@ -101,7 +99,7 @@ JobsOption = Annotated[
         "-j",
         metavar="N|auto",
         help="Cases at a time; auto: as many as cores.",
-        callback=_jobs,
+        callback=jobs,
     ),
 ]
 ReportOption = Annotated[

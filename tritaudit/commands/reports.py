@@ -1,75 +1,177 @@
-"""`--report FORMAT=PATH`: which renderer, and a write that leaves no half file."""
+"""`--report FORMAT=PATH`: which renderer, where to, and a write that leaves no half file."""
 
 from __future__ import annotations
 
-import contextlib
 import importlib
-import os
-import tempfile
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from tritaudit.commands import Usage
 from tritaudit.model import Report
+from tritaudit.report.json_report import ReportError, parse
+from tritaudit.report.places import relocated
+from tritaudit.storage import write_file
+from tritaudit.targets import nearest
 
 __all__ = [
     "FORMATS",
+    "STDOUT",
     "ReportFile",
     "ReportWriteError",
     "parse_reports",
+    "read_report",
+    "with_defaults",
     "write_page",
     "write_reports",
 ]
 
 #: the module of each format; its function `render` takes a Report and gives text.
-FORMATS = {"json": "tritaudit.report.json_report"}
+FORMATS = {
+    "json": "tritaudit.report.json_report",
+    "junit": "tritaudit.report.junit",
+    "sarif": "tritaudit.report.sarif",
+    "github": "tritaudit.report.github",
+    "markdown": "tritaudit.report.markdown",
+    "html": "tritaudit.report.html",
+}
+#: the path that stands for standard output.
+STDOUT = "-"
+#: formats whose readers know only paths inside the repository.
+_IN_REPOSITORY = ("sarif", "github")
 
 
 class ReportWriteError(RuntimeError):
-    """A report could not be written: one sentence."""
+    """A report could not be written: one sentence, or a line for each."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReportFile:
-    """A report that was asked for."""
+    """A report that was asked for.
+
+    `append`: add it to what the file holds. `implied`: nobody asked, it is what GitHub wants.
+    """
 
     format: str
     path: str
+    append: bool = False
+    implied: bool = False
 
 
-def parse_reports(texts: Iterable[str]) -> tuple[ReportFile, ...]:
-    """The values of `--report`.
+def parse_reports(texts: Iterable[str], folder: Path | None = None) -> tuple[ReportFile, ...]:
+    """The values of `--report`, or of a configuration whose paths are relative to a folder.
 
     Raises:
-        Usage: a value is not FORMAT=PATH, or there is no such format.
+        Usage: a value is not FORMAT=PATH, there is no such format, or two go to standard output.
     """
     files = []
     for text in texts:
         name, equals, path = text.partition("=")
-        if not equals or not path or name not in FORMATS:
-            known = ", ".join(f"{name}=PATH" for name in FORMATS)
-            raise Usage(f"--report {text!r} is not one of {known}")
+        if not equals or not path:
+            known = ", ".join(FORMATS)
+            raise Usage(f"--report {text!r} is not FORMAT=PATH; formats are {known}")
+        if name not in FORMATS:
+            near = nearest(name, list(FORMATS), 1) or f"; formats are {', '.join(FORMATS)}"
+            raise Usage(f"--report {text!r}: no format is named {name!r}{near}")
+        if folder is not None and path != STDOUT:
+            path = str(folder / path)
         files.append(ReportFile(name, path))
+    if sum(file.path == STDOUT for file in files) > 1:
+        raise Usage("only one report can go to standard output")
     return tuple(files)
 
 
+def with_defaults(
+    files: tuple[ReportFile, ...], environment: Mapping[str, str]
+) -> tuple[ReportFile, ...]:
+    """The reports that were asked for, and in GitHub Actions annotations and a step summary."""
+    asked = {file.format for file in files}
+    if environment.get("GITHUB_ACTIONS") == "true" and "github" not in asked:
+        files += (ReportFile("github", STDOUT, implied=True),)
+    summary = environment.get("GITHUB_STEP_SUMMARY")
+    if summary:
+        files += (ReportFile("markdown", summary, append=True, implied=True),)
+    return files
+
+
 def write_reports(report: Report, files: Iterable[ReportFile]) -> None:
-    """Write every report that can be written.
+    """Write every report that can be written, those to standard output last.
 
     Raises:
         ReportWriteError: one or several could not; each has its sentence.
+        BrokenPipeError: nobody reads standard output any more; all others are written.
     """
     failures = []
-    for file in files:
-        text = importlib.import_module(FORMATS[file.format]).render(report)
+    for file in sorted(files, key=lambda f: f.path == STDOUT):
         try:
-            _write(Path(file.path), text)
+            _put(report, file)
+        except BrokenPipeError:
+            raise
         except OSError as error:
             why = error.strerror or str(error)
-            failures.append(f"the {file.format} report {file.path} cannot be written: {why}")
+            where = "to standard output" if file.path == STDOUT else file.path
+            failures.append(f"the {file.format} report {where} cannot be written: {why}")
     if failures:
         raise ReportWriteError("\n".join(failures))
+
+
+def _put(report: Report, file: ReportFile) -> None:
+    if file.append:
+        _append(report, Path(file.path))
+    elif file.path == STDOUT:
+        sys.stdout.write(_render(report, file.format))
+        sys.stdout.flush()
+    else:
+        write_file(Path(file.path), _render(report, file.format))
+
+
+def _append(report: Report, path: Path) -> None:
+    """Add a step summary to those of earlier commands, as far as GitHub takes them together."""
+    from tritaudit.report.markdown import MOST_BYTES, render
+
+    there = path.stat().st_size if path.exists() else 0
+    with path.open("a", encoding="utf-8") as file:
+        file.write(render(report, max(MOST_BYTES - there, 0)))
+
+
+def _render(report: Report, format: str) -> str:
+    if format in _IN_REPOSITORY:
+        report = relocated(report, _path_in_repository)
+    if format == "sarif":
+        from tritaudit.faults import FAULT_IDS, info
+        from tritaudit.report.sarif import render
+
+        return render(report, {fault: info(fault).title for fault in FAULT_IDS})
+    text = importlib.import_module(FORMATS[format]).render(report)
+    assert isinstance(text, str)
+    return text
+
+
+def _path_in_repository(path: str) -> str:
+    """A path of a report relative to the root of the repository, where it lies in one."""
+    full, root = (Path.cwd() / path).resolve(), _repository()
+    inside = path and root is not None and full.is_relative_to(root)
+    return str(full.relative_to(root)) if inside and root else path
+
+
+def _repository() -> Path | None:
+    here = Path.cwd().resolve()
+    return next((f for f in (here, *here.parents) if (f / ".git").exists()), None)
+
+
+def read_report(path: str) -> Report:
+    """The report in a JSON file.
+
+    Raises:
+        Usage: it cannot be read, or is none.
+    """
+    try:
+        return parse(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise Usage(f"{path}: {error.strerror or error}") from error
+    except (UnicodeDecodeError, ReportError) as error:
+        raise Usage(f"{path}: {error}") from error
 
 
 def write_page(path: str, text: str) -> None:
@@ -79,27 +181,7 @@ def write_page(path: str, text: str) -> None:
         ReportWriteError: it cannot be written.
     """
     try:
-        _write(Path(path), text)
+        write_file(Path(path), text)
     except OSError as error:
         why = error.strerror or str(error)
         raise ReportWriteError(f"the page {path} cannot be written: {why}") from error
-
-
-def _write(path: Path, text: str) -> None:
-    """Replace a file at once, by a new one in the same folder; write into what is no file."""
-    path = path.resolve()
-    if path.exists() and not path.is_file():
-        path.write_text(text, encoding="utf-8")
-        return
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)
-        Path(name).replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(name).unlink()
-        raise

@@ -2,151 +2,176 @@
 
 from __future__ import annotations
 
-import time
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-from rich.console import Console
-
-from tritaudit.commands import FINDINGS, INTERRUPTED, NOTHING_UNEXPECTED, TERMINATED, UNABLE, Usage
+from tritaudit import sharding
+from tritaudit.catalogue import Listing
+from tritaudit.commands import NOTHING_UNEXPECTED, Usage
+from tritaudit.commands.auditing import Plan, audit, exit_code, print_report
 from tritaudit.commands.functions import FunctionOptions, calls_of
-from tritaudit.commands.options import BackendChoice
-from tritaudit.commands.reports import ReportFile, write_reports
-from tritaudit.commands.session import cases_of, open_backend, output, selected, skipped_results
-from tritaudit.model import Backend, CaseInfo, CaseResult, Outcome, Report, UnitFinished
-from tritaudit.report.terminal import (
-    LiveProgress,
-    print_finding,
-    print_notes,
-    print_problem,
-    render_summary,
-    show,
+from tritaudit.commands.lastfailed import list_failed, remember
+from tritaudit.commands.reports import (
+    STDOUT,
+    ReportFile,
+    ReportWriteError,
+    parse_reports,
+    read_report,
+    with_defaults,
+    write_reports,
 )
-from tritaudit.supervisor import Supervisor, default_jobs
-from tritaudit.unit import request_for
+from tritaudit.commands.runoptions import RunOptions
+from tritaudit.commands.session import (
+    Output,
+    cases_of,
+    complain,
+    open_backend,
+    selected,
+    skipped_results,
+)
+from tritaudit.commands.settings import backend_of, plan_of, settings_of, targets_of
+from tritaudit.config import Settings
+from tritaudit.model import CaseInfo, CaseResult, Report, Shard
+from tritaudit.storage import FOLDER, Storage
+from tritaudit.supervisor import Supervisor
 
-__all__ = ["Plan", "audit", "exit_code", "run"]
+__all__ = ["run"]
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """How hard to look, how long, and how many cases at a time (0: as many as cores)."""
-
-    seed: int = 0
-    max_examples: int = 0
-    timeout: float = 60.0
-    jobs: int = 0
-    repro: str | None = None
-    fast_interpreter: bool = False
-
-
-def run(
-    targets: Sequence[str],
-    backend: BackendChoice,
-    patterns: Sequence[str],
-    plan: Plan,
-    reports: Sequence[ReportFile],
-    *,
-    exit_zero: bool,
-    verbose: bool,
-    function: FunctionOptions,
-) -> int:
+def run(options: RunOptions, function: FunctionOptions) -> int:
     """Run the cases of targets, or functions with what they promise; the exit code.
 
     Raises:
-        Usage: a target or a pattern names nothing, or a file does not load.
+        Usage: an option, the configuration, a target or a case file cannot be used.
         BackendError: the backend does not start.
         ReportWriteError: after everything is printed.
+        OSError: the output could not be written; reports and failures are.
     """
-    console = output()
+    settings = settings_of(options.config)
+    targets = targets_of(options.targets, settings)
     calls = calls_of(function, targets)
-    with open_backend(backend) as supervisor:
-        listing = cases_of(supervisor, targets, calls)
-        cases = selected(listing.cases, patterns)
-        skipped = skipped_results(listing, supervisor.backend) if not patterns else []
-        report = audit(supervisor, cases, plan, console, skipped)
-    print_report(console, report, verbose=verbose)
-    write_reports(report, reports)
-    return exit_code(report, supervisor.stopped, exit_zero=exit_zero)
+    plan = plan_of(options, settings, () if calls else function.dtypes())
+    reports = _reports(options, settings)
+    storage = Storage(settings.folder, Path.cwd())
+    console = Output(stderr=any(f.path == STDOUT and not f.implied for f in reports))
+    with open_backend(backend_of(options.backend, settings)) as supervisor:
+        if options.last_failed:
+            listing = list_failed(supervisor, storage, targets if options.targets else [], calls)
+            if not listing.cases:
+                console.print(f"No failure is stored in {FOLDER}: nothing to run again.")
+                return NOTHING_UNEXPECTED
+        else:
+            listing = cases_of(supervisor, targets, calls)
+        part = _part(listing, options, plan, supervisor, storage)
+        report = audit(supervisor, part.cases, plan, console, part.skipped)
+        report = replace(report, shard=part.shard, remarks=_remarks(options, plan, report))
+        _store(storage, report, supervisor, part, options, plan)
+    unwritten = _write(report, reports)
+    print_report(console, report, verbose=options.verbose)
+    if console.lost is not None:
+        raise console.lost
+    if unwritten is not None:
+        raise unwritten
+    return exit_code(report, supervisor.stopped, fail_on=plan.fail_on)
 
 
-def audit(
-    supervisor: Supervisor,
-    cases: Sequence[CaseInfo],
+def _reports(options: RunOptions, settings: Settings) -> tuple[ReportFile, ...]:
+    if options.report is not None:
+        files = parse_reports(options.report)
+    else:
+        files = parse_reports(settings.report, settings.folder)
+    return with_defaults(files, os.environ)
+
+
+def _write(report: Report, files: Sequence[ReportFile]) -> Exception | None:
+    """Write the reports; what is wrong with them is raised when the verdict has been printed."""
+    try:
+        write_reports(report, files)
+    except (ReportWriteError, BrokenPipeError) as error:
+        return error
+    return None
+
+
+# --------------------------------------------------------------------------- which cases
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The cases of this run, and which part of a larger one they are."""
+
+    cases: Sequence[CaseInfo]
+    skipped: Sequence[CaseResult]
+    shard: Shard | None = None
+
+
+def _part(
+    listing: Listing,
+    options: RunOptions,
     plan: Plan,
-    console: Console,
-    skipped: Sequence[CaseResult] = (),
-) -> Report:
-    """Run the units of cases, drawing progress on a console; the report.
+    supervisor: Supervisor,
+    storage: Storage,
+) -> _Part:
+    """What `--select` and `--shard` leave of a listing.
 
     Raises:
-        Usage: a mode of the interpreter is asked for, and it is the GPU that runs.
-        BackendError: the backend does not start, or has no such mode.
+        Usage: a pattern matches nothing, or the part makes no sense.
     """
-    begun = time.monotonic()
-    environment = supervisor.environment()
-    if plan.fast_interpreter:
-        _check_interpreter(supervisor)
-    units = [
-        (
-            case,
-            request_for(
-                case,
-                str(supervisor.backend),
-                seed=plan.seed,
-                max_examples=plan.max_examples,
-                repro=plan.repro,
-                fast_interpreter=plan.fast_interpreter,
-            ),
-        )
-        for case in cases
-    ]
-    results = list(skipped)
-    names = [*(r.case for r in results), *(c.name for c in cases)]
-    with LiveProgress(console, names) as progress:
-        for result in results:
-            progress.handle(UnitFinished(result))
-        jobs = plan.jobs or default_jobs(supervisor.backend)
-        for event in supervisor.run_units(units, jobs, plan.timeout):
-            if isinstance(event, UnitFinished):
-                results.append(event.result)
-            progress.handle(event)
-    left = len(units) + len(skipped) - len(results)
-    ended = f"{supervisor.stopped}; {left} of {len(units)} cases have no verdict"
-    return Report(
-        environment=environment,
-        results=tuple(sorted(results, key=lambda r: (r.case, r.backend))),
-        seed=plan.seed,
-        seconds=time.monotonic() - begun,
-        ended=ended if supervisor.stopped else "",
+    cases = selected(listing.cases, options.select or [])
+    skipped = [] if options.select else skipped_results(listing, supervisor.backend)
+    if options.shard is None:
+        if options.durations is not None:
+            raise Usage("--durations goes with --shard")
+        return _Part(cases, skipped)
+    try:
+        index, count = sharding.parse(options.shard)
+    except sharding.ShardError as error:
+        raise Usage(f"--shard {error}") from error
+    backend = str(supervisor.backend)
+    seconds = storage.durations(_kind(supervisor, plan))
+    if options.durations is not None:
+        known = read_report(options.durations).results
+        seconds = {r.case: r.seconds for r in known if r.backend == backend and r.seconds > 0}
+    parts = sharding.split([case.name for case in cases], seconds, count)
+    mine = set(parts[index - 1])
+    total = len(cases) + len(skipped)
+    return _Part(
+        [case for case in cases if case.name in mine],
+        skipped if index == 1 else [],  # all of them in one part: none of them twice
+        Shard(index, count, total, sharding.fingerprint(parts)),
     )
 
 
-def _check_interpreter(supervisor: Supervisor) -> None:
-    if supervisor.backend is not Backend.INTERPRETER:
-        raise Usage("--fast-interpreter needs --backend interpreter")
-    supervisor.check_interpreter(fast=True)
+def _kind(supervisor: Supervisor, plan: Plan) -> str:
+    return f"{supervisor.backend}/{plan.profile}"
 
 
-def print_report(console: Console, report: Report, *, verbose: bool) -> None:
-    """Print what the lines of the cases could not hold, and the summary."""
-    console.print()
-    for result in report.results:
-        print_problem(console, result)
-        print_notes(console, result)
-        for finding in result.findings:
-            if verbose or not finding.expected:
-                print_finding(console, finding)
-    show(console, render_summary(report, console.width))
+# --------------------------------------------------------------------------- what stays
 
 
-def exit_code(report: Report, stopped: str = "", *, exit_zero: bool = False) -> int:
-    """The exit code of a run."""
-    if stopped:
-        return TERMINATED if stopped == "terminated" else INTERRUPTED
-    outcomes = {result.outcome for result in report.results}
-    if Outcome.ERROR in outcomes:
-        return UNABLE
-    if not exit_zero and not outcomes.isdisjoint((Outcome.FAIL, Outcome.STALE)):
-        return FINDINGS
-    return NOTHING_UNEXPECTED
+def _remarks(options: RunOptions, plan: Plan, report: Report) -> tuple[str, ...]:
+    """On ignores that are of no use, where the run would have seen it."""
+    if plan.faults or plan.dtypes or options.shard:
+        return ()
+    part = (options.targets, options.select, options.last_failed, report.ended)
+    return tuple(plan.acceptance.remarks(report, whole=not any(part)))
+
+
+def _store(
+    storage: Storage,
+    report: Report,
+    supervisor: Supervisor,
+    part: _Part,
+    options: RunOptions,
+    plan: Plan,
+) -> None:
+    """Keep failures and durations; where that cannot be done, say so and go on."""
+    try:
+        remember(storage, report, supervisor, part.cases, plan.acceptance)
+        # A part must not change how the next one is split; other limits, other durations.
+        usual = not (part.shard or plan.dtypes or plan.faults or options.max_examples)
+        if usual and not supervisor.stopped:
+            storage.record(_kind(supervisor, plan), report.results)
+    except OSError as error:
+        complain(f"{FOLDER} cannot be written ({error.strerror or error}): nothing is remembered")

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+import typer
 from rich.console import Console
 
 from tritaudit.catalogue import Listing
@@ -16,21 +17,64 @@ from tritaudit.commands import Usage
 from tritaudit.commands.options import BackendChoice
 from tritaudit.forkserver import BackendError
 from tritaudit.model import Backend, CallSpec, CaseInfo, CaseResult, Location, Outcome
+from tritaudit.report.wording import line
 from tritaudit.supervisor import Supervisor
 from tritaudit.targets import LoadProblem, nearest, resolve
 
-__all__ = ["cases_of", "open_backend", "output", "selected", "skipped_results"]
+__all__ = [
+    "Output",
+    "cases_of",
+    "complain",
+    "open_backend",
+    "output",
+    "selected",
+    "skipped_results",
+]
 
 
-class _Output(Console):
+class Output(Console):
+    """The console of results. Nothing is highlighted and no markup is read.
+
+    A stream that cannot be written any more (a closed pipe, a full disk) is told once in `lost`,
+    and nothing more is printed: what a run has found is stored before it ends.
+    """
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(highlight=False, markup=False, emoji=False, stderr=stderr)
+        self.lost: OSError | None = None
+
+    def _check_buffer(self) -> None:
+        if self.lost is not None:
+            self._buffer.clear()
+            return
+        try:
+            super()._check_buffer()
+        except OSError as error:
+            self.lost = error
+
     def on_broken_pipe(self) -> None:
-        """Let `tritaudit.__main__` end the program, in place of rich's exit code of findings."""
+        """In place of rich's way out, which is the exit code of findings."""
         raise BrokenPipeError
 
 
+class _Strict(Output):
+    """A console that ends the program as soon as nobody reads it."""
+
+    def _check_buffer(self) -> None:
+        super()._check_buffer()
+        if self.lost is not None:
+            raise self.lost
+
+
 def output() -> Console:
-    """The console of results. Nothing is highlighted and no markup is read."""
-    return _Output(highlight=False, markup=False, emoji=False)
+    """The console of a command that only prints."""
+    return _Strict()
+
+
+def complain(problem: object) -> None:
+    """Say on standard error what is wrong, a line for each sentence."""
+    for sentence in str(problem).splitlines():
+        typer.echo(f"tritaudit: {line(sentence)}", err=True)
 
 
 @contextmanager

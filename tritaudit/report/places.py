@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import PurePosixPath, PureWindowsPath
 from urllib.parse import quote
 
-from tritaudit.model import CaseResult, Finding, Location
+from tritaudit.model import CaseResult, Finding, Location, Report
 from tritaudit.report.wording import line
 
 
@@ -34,3 +36,20 @@ def uri_in_repository(location: Location | None) -> str | None:
 def place_of(finding: Finding, result: CaseResult) -> Location | None:
     """The finding's own location, else that of its case."""
     return finding.location if finding.location is not None else result.location
+
+
+def relocated(report: Report, move: Callable[[str], str]) -> Report:
+    """The report with every path of a location passed through `move`."""
+
+    def moved(location: Location | None) -> Location | None:
+        return None if location is None else replace(location, path=move(location.path))
+
+    results = tuple(
+        replace(
+            r,
+            location=moved(r.location),
+            findings=tuple(replace(f, location=moved(f.location)) for f in r.findings),
+        )
+        for r in report.results
+    )
+    return replace(report, results=results)

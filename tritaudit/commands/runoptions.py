@@ -1,0 +1,156 @@
+"""The options of `tritaudit run`. One that is not given leaves the choice to the configuration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+
+from tritaudit.choices import BackendChoice, FailOn, ProfileChoice
+from tritaudit.commands import options
+from tritaudit.commands.completion import complete_case, complete_fault, complete_report
+
+__all__ = ["RunOptions"]
+
+
+def _option(*names: str, text: str, **more: Any) -> Any:
+    return typer.Option(*names, help=text, **{"show_default": False, **more})
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """The options as they were written. Every field is an argument or option of the command."""
+
+    targets: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="TARGET",
+            help="Names or globs of the catalogue (flip/*), files, folders, or a function with "
+            "its promise. None: the cases of the configuration, else the catalogue.",
+            show_default=False,
+            autocompletion=complete_case,
+        ),
+    ] = None
+    select: Annotated[
+        list[str] | None,
+        _option("--select", metavar="GLOB", text="Only cases whose names match; may be repeated."),
+    ] = None
+    fault: Annotated[
+        list[str] | None,
+        _option(
+            "--fault",
+            metavar="FAULT",
+            text="Report only this fault; may be repeated.",
+            autocompletion=complete_fault,
+        ),
+    ] = None
+    last_failed: Annotated[
+        bool, _option("--last-failed", text="Only cases that failed when they ran last.")
+    ] = False
+    shard: Annotated[
+        str | None, _option("--shard", metavar="I/N", text="Only part I of N of the cases.")
+    ] = None
+    durations: Annotated[
+        str | None,
+        _option(
+            "--durations",
+            metavar="PATH",
+            text="Split by the durations in this JSON report. [default: those of the last runs]",
+        ),
+    ] = None
+    backend: Annotated[
+        BackendChoice | None,
+        _option("--backend", "-b", text="Where kernels run; auto: the GPU if any. [default: auto]"),
+    ] = None
+    profile: Annotated[
+        ProfileChoice | None,
+        _option(
+            "--profile", text="How hard to look: before a commit, in CI, at night. [default: ci]"
+        ),
+    ] = None
+    max_examples: Annotated[
+        int | None,
+        _option(
+            "--max-examples",
+            metavar="N",
+            min=1,
+            text="Examples of a case, at most. [default: by profile]",
+        ),
+    ] = None
+    timeout: Annotated[
+        float | None,
+        _option(
+            "--timeout",
+            metavar="SECONDS",
+            callback=options.positive,
+            text="Time for a case. [default: by profile]",
+        ),
+    ] = None
+    time_budget: Annotated[
+        float | None,
+        _option(
+            "--time-budget",
+            metavar="SECONDS",
+            callback=options.positive,
+            text="Time for the run; what it does not reach is told.",
+        ),
+    ] = None
+    seed: Annotated[
+        int | None,
+        _option(
+            "--seed", metavar="N", min=0, text="The same seed gives the same report. [default: 0]"
+        ),
+    ] = None
+    jobs: Annotated[
+        str | None,
+        _option(
+            "--jobs",
+            "-j",
+            metavar="N|auto",
+            callback=options.jobs,
+            text="Cases at a time; auto: as many as cores. [default: auto]",
+        ),
+    ] = None
+    first: Annotated[
+        bool, _option("-x", "--exit-first", text="End at the first case that fails.")
+    ] = False
+    fast_interpreter: Annotated[
+        bool,
+        typer.Option(
+            "--fast-interpreter/--no-fast-interpreter",
+            help="Replace what is slow in the interpreter, checked against it in every case.",
+        ),
+    ] = False
+    report: Annotated[
+        list[str] | None,
+        _option(
+            "--report",
+            metavar="FORMAT=PATH",
+            text="Write a report: json, junit, sarif, github, markdown or html, to a file or to "
+            "standard output (-); may be repeated.",
+            autocompletion=complete_report,
+        ),
+    ] = None
+    baseline: Annotated[
+        str | None,
+        _option("--baseline", metavar="PATH", text="Fail only for what this JSON report has not."),
+    ] = None
+    fail_on: Annotated[
+        FailOn | None,
+        _option("--fail-on", text="Exit with 1 from this severity on. [default: note]"),
+    ] = None
+    exit_zero: Annotated[
+        bool, _option("--exit-zero", text="As --fail-on never (errors still count).")
+    ] = False
+    config: Annotated[
+        str | None,
+        _option(
+            "--config",
+            metavar="PATH",
+            text="Read [tool.tritaudit] of this file. [default: of the nearest pyproject.toml]",
+        ),
+    ] = None
+    verbose: Annotated[
+        bool, _option("--verbose", "-v", text="Show the findings that were expected, too.")
+    ] = False
