@@ -170,6 +170,7 @@ FUNCTIONS: dict[str, Function] = {
     "audit": _audit,
     "smaller": _smaller,
     "environment": _environment,
+    "compile": _compile,
     "interpreter": _interpreter,
 }
 

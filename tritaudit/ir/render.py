@@ -1,0 +1,234 @@
+"""How the answers of `tritaudit ir` look on a terminal. Pure: answers in, renderables out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from tritaudit.ir.model import Answer, Argument, Call, Compiled, Costs, Refused, Stage
+from tritaudit.report.wording import count, line, listed, pad, shorten
+from tritaudit.targets import shown_path
+
+__all__ = ["render_answers", "render_comparison", "render_costs", "render_listing"]
+
+#: columns of the table of costs: field, the two lines of the heading, width.
+_COLUMNS = (
+    ("shuffles", "", "shuffles", 8),
+    ("barriers", "", "barriers", 8),
+    ("shared_loads", "shared", "loads", 6),
+    ("shared_stores", "shared", "stores", 6),
+    ("shared_bytes", "shared", "bytes", 6),
+    ("registers", "regis-", "ters", 6),
+    ("spills", "", "spills", 6),
+    ("instructions", "instruc-", "tions", 8),
+)
+assert {name for name, *_ in _COLUMNS} == {f.name for f in fields(Costs)}
+#: what a comparison names, with the plural.
+_COMPARED = (
+    ("shuffles", "shuffle"),
+    ("barriers", "barrier"),
+    ("shared_loads", "shared load"),
+    ("shared_stores", "shared store"),
+    ("shared_bytes", "byte of shared memory"),
+    ("registers", "register"),
+    ("spills", "spill"),
+    ("instructions", "instruction"),
+)
+
+
+def render_answers(answers: Sequence[Answer], width: int) -> RenderableType:
+    """Each kernel, what became of its calls stage by stage, and the table of costs.
+
+    Args:
+        width: terminal cells of a line.
+    """
+    parts: list[RenderableType] = []
+    for answer in answers:
+        parts += [_head(answer, width), *_kernels(answer, width), *_refusals(answer), Text()]
+    if any(answer.kernels for answer in answers):
+        parts += [render_costs(answers), Text()]
+    return Group(*parts[:-1])
+
+
+def _head(answer: Answer, width: int) -> Text:
+    text = Text(line(answer.case), "bold", no_wrap=True, overflow="ignore")
+    chosen = [f"{name}={value}" for name, value in (*answer.sizes, *answer.tiles)]
+    if answer.dim is not None:
+        chosen.append(f"dim={answer.dim}")
+    text.append(f"  {line(' '.join([answer.dtype, *chosen]))}", "")
+    told = f"{answer.target}, Triton {answer.triton}"
+    fits = len(text.plain) + len(told) + 2 <= width
+    return text.append(f"{'  ' if fits else chr(10) + '  '}{line(told)}", "dim")
+
+
+def _kernels(answer: Answer, width: int) -> list[Text]:
+    """Each kernel once: with another number of warps only the counts differ."""
+    first = answer.kernels[0].num_warps if answer.kernels else 0
+    return [_kernel(k, width) for k in answer.kernels if k.num_warps == first]
+
+
+def _kernel(kernel: Compiled, width: int) -> Text:
+    text = Text(no_wrap=True, overflow="ignore")
+    grid = ", ".join(str(n) for n in kernel.grid)
+    grid = f"({grid},)" if len(kernel.grid) == 1 else f"({grid})"
+    text.append(f"  {kernel.kernel}[{grid}]", "cyan")
+    text.append(f" with {count(kernel.num_warps, 'warp')}")
+    if kernel.configurations:
+        text.append(f", the first of {count(kernel.configurations, 'configuration')}")
+    for row in _arguments(kernel.arguments, width - 4):
+        text.append(f"\n    {row}", "dim")
+    for call in kernel.calls:
+        text.append(f"\n  {_place(call)}  ", "underline").append(line(call.text), "bold")
+    if not kernel.calls:
+        text.append("\n  neither tl.flip nor tl.abs is called: no line is marked")
+        return text
+    text.append(" became" if len(kernel.calls) == 1 else "\n  became")
+    for stage in kernel.stages:
+        text.append("\n").append_text(_became(stage, width))
+    return text.append_text(_search(kernel))
+
+
+def _arguments(arguments: Iterable[Argument], width: int) -> list[str]:
+    """The arguments of a launch in lines; ÷16 is what Triton may assume of pointers and numbers."""
+    rows = [""]
+    for argument in arguments:
+        word = line(f"{argument.name}: {argument.value}{' ÷16' if argument.aligned else ''}")
+        if rows[-1] and len(rows[-1]) + len(word) + 2 > width:
+            rows.append("")
+        rows[-1] += f", {word}" if rows[-1] else word
+    return rows
+
+
+def _place(call: Call) -> str:
+    return line(f"{shown_path(call.path)}:{call.line}")
+
+
+def _became(stage: Stage, width: int) -> Text:
+    """A line for a stage: how many lines stem from the calls, and which operations they are."""
+    text = Text(f"    {pad(stage.name, 7)}", "bold", no_wrap=True, overflow="ignore")
+    if not stage.marked:
+        return text.append("nothing of its own", "dim")
+    code = f"{len(stage.marked)} of {count(len(stage.rows), 'line')}"
+    text.append(f"{pad(code, 16)} ", "dim")
+    told = ", ".join(f"{name} {number}" for name, number in stage.operations)
+    return text.append(shorten(line(told), max(width - 29, 20)))
+
+
+def _search(kernel: Compiled) -> Text:
+    """Why looking for "flip" in the text finds nothing that is done (claim A47)."""
+    stage = kernel.stage("ttir")
+    text = Text()
+    if stage is None or all(call.name != "flip" for call in kernel.calls):
+        return text
+    found = count(stage.mentions, "line")
+    text.append(f'\n  Searching the TTIR for "flip" finds {found}: names of files and functions,\n')
+    return text.append(
+        "  and no operation. tl.flip is a library function; what it is made of is above.", ""
+    )
+
+
+def _refusals(answer: Answer) -> list[Text]:
+    return [_refusal(answer, refused) for refused in answer.refused]
+
+
+def _refusal(answer: Answer, refused: Refused) -> Text:
+    warps = "" if refused.num_warps is None else f" with {count(refused.num_warps, 'warp')}"
+    if answer.kernels:
+        head = f"  run ended early{warps}: "
+    else:
+        head = f"  not compiled{warps}: "
+    text = Text(head, "bold red").append(line(refused.message), "")
+    if refused.path:
+        text.append(f"\n  at {line(shown_path(refused.path))}:{refused.line}", "dim")
+    return text
+
+
+# --------------------------------------------------------------------------- the text of a stage
+
+
+def render_listing(answer: Answer, kernel: Compiled, stage: Stage) -> Text:
+    """The text of a stage: `>>` before what stems from a call, `>` before what shares its line.
+
+    Lines stay whole; print with `show`.
+    """
+    told = f"{answer.case} {kernel.kernel} {stage.name}, {count(kernel.num_warps, 'warp')}"
+    if answer.dim is not None:
+        told += f", dim {answer.dim}"
+    text = Text(no_wrap=True, overflow="ignore")
+    text.append(line(told), "bold").append("  >> from the call, > from the rest of its line", "dim")
+    marked, near = set(stage.marked), set(stage.near)
+    for number, row in enumerate(stage.rows):
+        sign, style = ("> ", "") if number in near else ("  ", "dim")
+        if number in marked:
+            sign, style = ">>", "bold yellow"
+        text.append("\n").append(f"{sign} ", style).append(row.expandtabs(8).rstrip(), style)
+    return text
+
+
+# --------------------------------------------------------------------------- costs
+
+
+def render_costs(answers: Sequence[Answer]) -> Text:
+    """A line for each kernel, number of warps and axis, under the name of its case."""
+    labels = [_label(a, k) for a in answers for k in a.kernels]
+    room = max([len(label) for label in labels] + [12]) + 2
+    text = Text(no_wrap=True, overflow="ignore")
+    for upper in (True, False):
+        heads = [(a if upper else b).rjust(width) for _, a, b, width in _COLUMNS]
+        text.append(" " * room + " ".join(heads) + ("\n" if upper else ""), "dim")
+    case = ""
+    for answer in answers:
+        if answer.kernels and answer.case != case:
+            case = answer.case
+            text.append(f"\n{line(case)}", "bold")
+        for kernel in answer.kernels:
+            text.append(f"\n{pad('  ' + _label(answer, kernel), room)}")
+            text.append(_row(kernel.costs))
+    return text
+
+
+def _label(answer: Answer, kernel: Compiled) -> str:
+    words = [] if answer.dim is None else [f"dim {answer.dim}"]
+    names = {k.kernel for k in answer.kernels}
+    if len(names) > 1:
+        words.append(line(kernel.kernel))
+    return ", ".join([*words, count(kernel.num_warps, "warp")])
+
+
+def _row(costs: Costs) -> str:
+    cells = []
+    for name, _, _, width in _COLUMNS:
+        value = getattr(costs, name)
+        cells.append(("?" if value is None else f"{value:,}").rjust(width))
+    return " ".join(cells)
+
+
+def render_comparison(first: Answer, other: Answer) -> Text | None:
+    """A sentence for each number of warps on which two cases differ; None without a pair."""
+    sentences = []
+    for kernel in first.kernels[:1] if len(first.kernels) == 1 else first.kernels:
+        pair = next((k for k in other.kernels if k.num_warps == kernel.num_warps), None)
+        if pair is not None:
+            sentences.append(_difference(first, kernel, other, pair))
+    return Text("\n").join(sentences) if sentences else None
+
+
+def _difference(first: Answer, kernel: Compiled, other: Answer, pair: Compiled) -> Text:
+    more, fewer = [], []
+    for name, noun in _COMPARED:
+        a, b = getattr(kernel.costs, name), getattr(pair.costs, name)
+        if a is None or b is None or a == b:
+            continue
+        plural = "bytes of shared memory" if name == "shared_bytes" else ""
+        (more if b > a else fewer).append(count(abs(b - a), noun, plural))
+    text = Text.assemble(
+        (line(other.case), "bold"), f" against {line(first.case)}, {count(pair.num_warps, 'warp')}: "
+    )
+    if kernel.costs.shuffles != pair.costs.shuffles:
+        text.append(f"{pair.costs.shuffles} shuffles against {kernel.costs.shuffles}; ", "bold")
+    told = [f"{listed(more)} more"] if more else []
+    told += [f"{listed(fewer)} less" if not more else f"{listed(fewer)} fewer"] if fewer else []
+    return text.append("; ".join(told) if told else "the same costs").append(".")
