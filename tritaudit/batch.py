@@ -12,6 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import groupby
 from typing import Any
 
 import torch
@@ -88,10 +90,15 @@ def _rows(
     store = torch.full((count, row), guard, dtype=d.carrier, device=where)
     whole = from_bits(store, d)
     together = whole.as_strided((count, *shape), (row, *strides), start)
-    views = [whole.as_strided(shape, strides, start + k * row) for k in range(count)]
     outside = torch.ones(row, dtype=torch.bool, device=where)
     outside.as_strided(shape, strides, start).fill_(False)
-    return Rows(store, views, together, outside, guard)
+    return Rows(store, list(together.unbind(0)), together, outside, guard)
+
+
+@lru_cache(maxsize=64)
+def _seeds(seeds: tuple[int, ...], where: str) -> torch.Tensor:
+    """Seeds on a device; every structure uses the same ones."""
+    return torch.tensor(seeds, device=where)
 
 
 def _values(
@@ -101,16 +108,13 @@ def _values(
     first = examples[0]
     shape = tuple(first.size(axis) for axis in spec.axes)
     d, count = dtype_of(first.dtype(spec.name)), math.prod(shape)
-    out = torch.empty((len(examples), count), dtype=d.carrier, device=where)
-    kinds = list(dict.fromkeys(e.fill.kind for e in examples))
-    for kind in kinds:
-        rows = [k for k, e in enumerate(examples) if e.fill.kind is kind]
-        seeds = torch.tensor([examples[k].fill.seed for k in rows], device=where)
-        made = bits_of(fill_rows(count, d, kind, seeds, ordinal))
-        if len(kinds) == 1:
-            out = made
-        else:
-            out[torch.tensor(rows, device=where)] = made
+    runs = [
+        bits_of(
+            fill_rows(count, d, kind, _seeds(tuple(e.fill.seed for e in run), str(where)), ordinal)
+        )
+        for kind, run in groupby(examples, key=lambda e: e.fill.kind)
+    ]
+    out = torch.cat(runs) if len(runs) > 1 else runs[0]
     edits = [
         (k * count + e.index, to_signed(e.bits, d.bits))
         for k, example in enumerate(examples)
@@ -118,7 +122,7 @@ def _values(
         if e.tensor == spec.name and e.index < count
     ]
     if edits:
-        places, bits = torch.tensor(edits, device=where).unbind(1)
+        places, bits = torch.tensor(edits).to(where).unbind(1)
         out = out.contiguous()
         out.view(-1)[places] = bits.to(d.carrier)
     value = out.reshape(len(examples), *shape)

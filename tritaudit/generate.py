@@ -241,7 +241,7 @@ def _layout_choices(case: Case) -> list[tuple[tuple[str, str], ...]]:
 # --------------------------------------------------------------------------- on a GPU
 
 #: values of one structure that share a launch loop on a GPU.
-BATCH = 40
+BATCH = 64
 #: elements of the large examples that a GPU runs: a race needs many programs to show.
 LARGE = 1 << 22
 #: launch options that are tried where `run` takes them.
@@ -290,9 +290,11 @@ def large(case: Case) -> list[Example]:
     base = largest(case, LARGE)
     axes = case.inputs[0].axes
     if len(axes) > 1:
-        # Square: a grid has at most 65,535 programs in its second dimension.
+        # Square where the bounds allow: rows and columns both of many tiles.
         side = 1 << (LARGE.bit_length() // 2)
-        sizes = {a: min(side, case.bounds(a)[1] or side) for a in axes[-2:]}
+        rows = min(side, case.bounds(axes[-2])[1] or side)
+        columns = min(LARGE // rows, case.bounds(axes[-1])[1] or LARGE)
+        sizes = {axes[-2]: rows, axes[-1]: columns}
         base = replace(base, sizes=tuple((a, sizes.get(a, n)) for a, n in base.sizes))
     elements = math.prod(base.size(a) for a in axes)
     return [replace(base, fill=Fill(FillKind.INDEX))] if elements >= 1 << 16 else []

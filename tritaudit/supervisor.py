@@ -62,9 +62,12 @@ _LAUNCH_LIMIT = 20.0
 
 
 def default_jobs(backend: Backend) -> int:
-    """How many units run at a time: the cores that this process may use; on a GPU 4 at most."""
+    """How many units run at a time: the cores that this process may use, on a GPU at most 16.
+
+    On a GPU most of them compile; how many launch at a time is `tritaudit.gpuslots.SLOTS`.
+    """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return max(1, min(cores or 1, 4) if backend is Backend.GPU else cores or 1)
+    return max(1, min(cores or 1, 16) if backend is Backend.GPU else cores or 1)
 
 
 class _Task(Generic[R]):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 
@@ -156,16 +157,19 @@ def fill_rows(
         case FillKind.NORMAL:
             return _small(mix(i, seeds * 31 + ordinal), d)
         case FillKind.SPECIAL:
-            choice = (mix(i, seeds * 31 + ordinal) & 0x7FFFFFFF) % len(specials(d.name))
-            bits = torch.zeros_like(choice)
-            for k, special in enumerate(specials(d.name)):
-                bits = torch.where(choice == k, to_signed(special.bits, 64), bits)
-            return narrow(bits, d)
+            table = special_table(d.name, str(seeds.device))
+            return narrow(table[(mix(i, seeds * 31 + ordinal) & 0x7FFFFFFF) % len(table)], d)
         case FillKind.PATTERNS:
             shift = d.bits * ordinal
             return narrow((i + seeds) >> shift if shift < 64 else i * (seeds * 0), d)
         case FillKind.RANDOM:
             return narrow(mix(i, seeds * 31 + ordinal), d)
+
+
+@cache
+def special_table(name: str, device: str) -> torch.Tensor:
+    """The bit patterns of a dtype's special values (int64) on a device, copied there once."""
+    return torch.tensor([to_signed(s.bits, 64) for s in specials(name)], device=device)
 
 
 def _tags(j: torch.Tensor, d: DType, planes: torch.Tensor) -> torch.Tensor:
