@@ -56,10 +56,14 @@ _AS = {"0": 0.0, "+Inf": float("inf"), "-Inf": float("-inf")}
 
 
 def _replaced(name: str, number: float) -> Candidate:
-    """The kernel treats a NaN input as this number."""
+    """The kernel treats a NaN input as this number.
+
+    Nothing is claimed of a NaN that came out: a maximum that passes over NaN gives one if it gets
+    nothing else.
+    """
 
     def predict(trial: Trial) -> Claim | None:
-        where = is_nan(trial.expected.value)
+        where = is_nan(trial.expected.value) & ~is_nan(trial.got)
         inputs = {}
         for key, x in trial.inputs.items():
             d = dtype_of(x.dtype)
