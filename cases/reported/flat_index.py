@@ -11,7 +11,7 @@ import torch
 import triton
 import triton.language as tl
 
-from tritaudit import FLOATS, Case, Flip, Tensor, Tile
+from tritaudit import Case, Flip, Tensor, Tile
 
 
 @triton.jit
@@ -35,6 +35,7 @@ def run(x: torch.Tensor, out: torch.Tensor, *, BLOCK: int) -> None:
 case = Case(
     run=run,
     contract=Flip("B"),
-    inputs=[Tensor("x", "A B C", dtypes=(*FLOATS, "int32"))],
-    tiles=[Tile("BLOCK", axis="C", sizes=(64, 256))],
+    inputs=[Tensor("x", "A B C", dtypes=("float32", "int32"))],
+    tiles=[Tile("BLOCK", axis="C", sizes=(32,))],
+    axes={"A": (1, 5), "B": (1, 6), "C": (1, 7)},
 )

@@ -30,5 +30,5 @@ case = Case(
     contract=Flip("M"),
     inputs=[Tensor("x", "M N", dtypes=("float32", "int32"))],
     tiles=[Tile("BLOCK", axis="N", sizes=(16,))],
-    axes={"N": (1, 16)},
+    axes={"M": (1, 9), "N": (1, 16)},
 )
