@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import torch
 
-from tritaudit.contracts import Operations
+from tritaudit.contracts import Flip, Operations
 from tritaudit.dtypes import dtype_of
 from tritaudit.faults.protocol import Candidate, Claim, contract_of, evaluate
 from tritaudit.model import MASKED
@@ -279,15 +279,15 @@ def tile_rules(trial: Trial, axis: str, extent: int) -> Iterator[TileRule]:
 def leaks(trial: Trial) -> list[float | int]:
     """The values that masked lanes may hold: 0, or a constant that stands in the output."""
     out: list[float | int] = [0]
-    if not contract_of(trial).moves_only or not bool(trial.wrong.any()):
-        return out
-    d = dtype_of(trial.got.dtype)
     wrong = trial.got[trial.wrong].reshape(-1)
-    values, counts = torch.unique(bits_of(wrong), return_counts=True)
-    top = from_bits(values[counts.argmax()].reshape(1), d)
-    number = top.to(torch.float64).item() if d.is_float else int(top.to(torch.int64).item())
-    if number != 0 and bool((bits_of(trial.source) != values[counts.argmax()]).all()):
-        out.append(number)
+    if isinstance(contract_of(trial), Flip) and wrong.numel():
+        d = dtype_of(wrong.dtype)
+        values, counts = torch.unique(bits_of(wrong), return_counts=True)
+        bits = values[counts.argmax()]
+        top = from_bits(bits.reshape(1), d)
+        number = top.to(torch.float64).item() if d.is_float else int(top.to(torch.int64).item())
+        if number != 0 and bool((bits_of(trial.source) != bits).all()):
+            out.append(number)
     return out
 
 
