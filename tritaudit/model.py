@@ -745,6 +745,11 @@ class Proof:
         return self.explained < self.elements
 
 
+#: what stands for the value of an element that was never written, and of one that was read from
+#: memory beside an input.
+UNKNOWN, BESIDE = "?", "outside"
+
+
 @dataclass(frozen=True, slots=True)
 class Cell:
     """One output element: index, the input bits that belong to it, the expected and the seen bits.

@@ -23,8 +23,10 @@ from tritaudit.dtypes import dtype_of, value_text
 from tritaudit.faults import info
 from tritaudit.faults.diagnosis import Diagnosis
 from tritaudit.model import (
+    BESIDE,
     MASKED,
     OTHER,
+    UNKNOWN,
     UNWRITTEN,
     Case,
     Cell,
@@ -168,8 +170,8 @@ def _marked(mask: torch.Tensor | None) -> set[int]:
 def _strange(trial: Trial) -> dict[int, str]:
     """Wrong elements whose bits are the tool's own and mean nothing: flat position and word."""
     wrong = _marked(trial.wrong)
-    out = dict.fromkeys(_marked(trial.strays) & wrong, "guard band")
-    out.update(dict.fromkeys(_marked(trial.unwritten) & wrong, "unwritten"))
+    out = dict.fromkeys(_marked(trial.strays) & wrong, BESIDE)
+    out.update(dict.fromkeys(_marked(trial.unwritten) & wrong, UNKNOWN))
     return out
 
 
@@ -231,8 +233,10 @@ def telling(smallest: Trial, others: Sequence[Trial]) -> Trial:
     """
     if smallest.wrong.numel() >= TELLING - 1:
         return smallest
-    fits = (t for t in others if TELLING <= t.wrong.numel() <= TELLING_MOST and map_examples(t))
-    return next(fits, smallest)
+    fits = [t for t in others if TELLING <= t.wrong.numel() <= TELLING_MOST and map_examples(t)]
+    # One in which elements come out that can be told apart, before one that is all padding.
+    lively = (t for t in fits if torch.unique(bits_of(t.got)).numel() > 2)
+    return next(lively, next(iter(fits), smallest))
 
 
 def index_map(trials: Sequence[Trial]) -> IndexMap | None:
@@ -261,8 +265,9 @@ def index_map(trials: Sequence[Trial]) -> IndexMap | None:
     unwritten = torch.zeros_like(tagged)
     if first.unwritten is not None:
         unwritten = first.unwritten.reshape(-1).cpu()
-    leaked = _leaked(first, source, unwritten)
-    source = torch.where((source == OTHER) & leaked[0], MASKED, source)
+    stray = torch.zeros_like(tagged) if first.strays is None else first.strays.reshape(-1).cpu()
+    leaked = _leaked(first, source, unwritten | stray)
+    source = torch.where((source == OTHER) & leaked[0] & ~stray, MASKED, source)
     source = torch.where(unwritten, UNWRITTEN, source)
     if bool((source == OTHER).sum() * 2 > source.numel()):
         return None
@@ -282,12 +287,13 @@ def index_map(trials: Sequence[Trial]) -> IndexMap | None:
     )
 
 
-def _leaked(
-    trial: Trial, source: torch.Tensor, unwritten: torch.Tensor
-) -> tuple[torch.Tensor, str]:
-    """Where the one value came out that no input holds: what a masked lane held."""
-    nowhere = torch.zeros_like(unwritten)
-    odd = (source == OTHER) & ~unwritten
+def _leaked(trial: Trial, source: torch.Tensor, known: torch.Tensor) -> tuple[torch.Tensor, str]:
+    """Where the one value came out that no input holds: what a masked lane held.
+
+    `known`: where something else is known to be wrong.
+    """
+    nowhere = torch.zeros_like(known)
+    odd = (source == OTHER) & ~known
     if not bool(odd.any()):
         return nowhere, ""
     bits = bits_of(trial.got.reshape(-1).cpu())

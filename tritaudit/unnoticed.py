@@ -11,6 +11,7 @@ import itertools
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import torch
 
@@ -28,22 +29,42 @@ EXAMPLES, SIZES = 3, 2
 #: largest input whose values are looked at.
 _ELEMENTS = 1 << 16
 
-#: faults that depend on the values of the elements, not on the sizes.
-VALUES = frozenset(
+_BEYOND = tuple(f"beyond {bits}" for bits in (53, 24, 11, 8))
+#: for the faults that depend on the values of the elements and not on the sizes: the kinds of
+#: values without which they do not show, the most general first.
+VALUES: Mapping[str, tuple[tuple[str, ...], ...]] = MappingProxyType(
     {
-        "int-abs-overflow",
-        "int-overflow",
-        "nan-contamination",
-        "nan-lost",
-        "precision-loss",
-        "sign-kept",
-        "signed-zero-kept",
-        "signed-zero-lost",
-        "unsigned-as-signed",
+        "int-abs-overflow": (("minimum",),),
+        "int-overflow": (("minimum",), ("large",), ("beyond 11",), ("beyond 8",)),
+        "nan-contamination": (("nan", "inf"),),
+        "nan-lost": (("nan",),),
+        "precision-loss": tuple((kind,) for kind in _BEYOND),
+        "sign-kept": (("negative", "-0.0"),),
+        "signed-zero-kept": (("-0.0",),),
+        "signed-zero-lost": (("-0.0",),),
+        "unsigned-as-signed": (("large",),),
     }
 )
-#: faults that an ordinary test does not look for: its output may be right.
-UNSEEN = frozenset({"input-mutated", "nondeterministic", "out-of-bounds-write"})
+#: the kinds of values in words.
+_WORDS: Mapping[tuple[str, ...], str] = MappingProxyType(
+    {
+        ("minimum",): "no element is the minimum of its dtype",
+        ("large",): "no element is beyond half of its dtype's range",
+        ("nan", "inf"): "no element is NaN or Inf",
+        ("nan",): "no element is NaN",
+        ("negative", "-0.0"): "no element is negative",
+        ("-0.0",): "no element is -0.0",
+        **{(kind,): f"no element is beyond 2**{kind.removeprefix('beyond ')}" for kind in _BEYOND},
+    }
+)
+#: faults that an ordinary test does not look for, because the output may be right.
+UNSEEN: Mapping[str, str] = MappingProxyType(
+    {
+        "input-mutated": "An ordinary test does not look at the inputs after the launch",
+        "nondeterministic": "An ordinary test runs the kernel once",
+        "out-of-bounds-write": "An ordinary test compares the output, not the memory beside it",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,26 +123,20 @@ def _scalar(name: str, value: int | float) -> Condition:
     return Condition(f"{name} is {value}", lambda e: dict(e.scalars)[name] == value)
 
 
-def values_of(case: Case) -> Iterator[Condition]:
-    """Conditions on the elements of the inputs, most general first."""
+def values_of(case: Case, kinds: Sequence[tuple[str, ...]]) -> Iterator[Condition]:
+    """Conditions that the inputs hold no elements of some kinds."""
     known: dict[Example, frozenset[str]] = {}
 
-    def without(*kinds: str) -> Callable[[Example], bool]:
+    def without(kind: tuple[str, ...]) -> Callable[[Example], bool]:
         def holds(example: Example) -> bool:
             if example not in known:
                 known[example] = _kinds_of_values(case, example)
-            return not known[example] & {*kinds, "unknown"}
+            return not known[example] & {*kind, "unknown"}
 
         return holds
 
-    yield Condition("no element is the minimum of its dtype", without("minimum"))
-    yield Condition("no element is -0.0", without("-0.0"))
-    yield Condition("no element is NaN", without("nan"))
-    yield Condition("no element is NaN or Inf", without("nan", "inf"))
-    for bits in (53, 24, 11, 8):
-        yield Condition(f"no integer is beyond 2**{bits}", without(f"beyond {bits}"))
-    yield Condition("no element is beyond half of its dtype's range", without("large"))
-    yield Condition("no element is negative", without("negative", "-0.0"))
+    for kind in kinds:
+        yield Condition(_WORDS[kind], without(kind))
 
 
 def _kinds_of_values(case: Case, example: Example) -> frozenset[str]:
@@ -159,7 +174,7 @@ def _kinds_of_integers(x: torch.Tensor) -> set[str]:
         "minimum": d.is_signed_int and low == -top - 1,
         "negative": low < 0,
         "large": size > top // 2,
-        **{f"beyond {bits}": size > 1 << bits for bits in (53, 24, 11, 8)},
+        **{kind: size > 1 << int(kind.removeprefix("beyond ")) for kind in _BEYOND},
     }
     return {kind for kind, holds in tests.items() if holds}
 
@@ -225,19 +240,20 @@ def unnoticed(
             another one first may show this fault as well.
         assert_close_passes: what `assert_close` says of the smallest example.
     """
-    sure = {*named, fault}
-    shows = {e: fault in found or bool(set(found) - sure) for e, found in record.items()}
     if not any(fault in found for found in record.values()):
         return ()
+    sure = {*named, fault}
+    strange = {e for e, found in record.items() if set(found) - sure}
+    shows = {e: fault in found or e in strange for e, found in record.items()}
     out = []
     if fault in VALUES:
-        groups = [list(values_of(case))]
+        # What the condition has to be is known; it is only asked whether it holds here.
+        clear = {e: shown for e, shown in shows.items() if e not in strange}
+        conditions = values_of(case, VALUES[fault])
+        best = next((s for c in conditions if (s := _support(c, clear, record))), None)
     else:
         places = [*sizes_of(case), *circumstances(case)]
-        groups = [places, _pairs(places)]
-        if fault == "value-mismatch":
-            groups.insert(1, list(values_of(case)))
-    best = next((s for g in groups if (s := _best(g, shows, record)) is not None), None)
+        best = _best(places, shows, record) or _best(_pairs(places), shows, record)
     out += [best.sentence()] if best is not None else []
     out += _of_dtypes(shows, record)
     out += _of_an_ordinary_test(fault, shows, assert_close_passes)
@@ -286,7 +302,9 @@ def _of_an_ordinary_test(
             "A test with sizes that are powers of two and ordinary values does not notice: none of "
             f"{len(tried)} such examples showed the fault"
         ]
-    if wrong and assert_close_passes is False and fault not in UNSEEN:
+    if fault in UNSEEN:
+        return [UNSEEN[fault]]
+    if wrong and assert_close_passes is False:
         least = min(wrong, key=lambda e: (math.prod(n for _, n in e.sizes), e.label()))
         return [
             "A test with sizes that are powers of two and ordinary values notices as well, at "

@@ -151,9 +151,7 @@ def padding_leak(subject: Subject) -> str:
     if not leaky:
         return ""
     move = leaky[0]
-    value = subject.finding.index_map.leaked if subject.finding.index_map is not None else ""
-    held = f" They hold {value}." if value else ""
-    masked = " ".join(map(_masked, leaky)) + held
+    masked = " ".join(_masked(m, subject) for m in leaky)
     if move.way not in ("local", "within"):
         return (
             f"{masked} The tiles are taken from the padded end, so these lanes are stored at the "
@@ -178,13 +176,18 @@ def padding_leak(subject: Subject) -> str:
     )
 
 
-def _masked(move: Move) -> str:
-    """How many lanes of the last tile along an axis are masked."""
-    axis, lanes = _axis(move), _number(move.lanes, "lane")
-    if move.extent < move.size:
-        return f"{axis} = {move.extent} leaves {lanes} of its tile ({move.named()}) masked."
-    valid = _number(move.extent % move.size, "element")
-    return f"The last tile along {axis} ({move.named()}) has {valid} and {lanes} that are masked."
+def _masked(move: Move, subject: Subject) -> str:
+    """How many lanes of the last tile along an axis are masked, and what they hold."""
+    axis, valid, size = _axis(move), move.extent % move.size, move.size
+    leaked = subject.finding.index_map.leaked if subject.finding.index_map is not None else ""
+    rest = "The other lane is" if move.lanes == 1 else f"The other {move.lanes} lanes are"
+    held = f" and hold{'s' * (move.lanes == 1)} {leaked}" if leaked else ""
+    if move.extent < size:
+        text = f"{axis} = {move.extent} fills {valid} of the {size} lanes of its tile"
+    else:
+        text = f"{axis} = {move.extent} fills {valid} of the {size} lanes of the last tile"
+    name = "" if move.tile == str(size) else f" ({move.named()})"
+    return f"{text}{name}. {rest} masked{held}."
 
 
 def _number(count: int, noun: str) -> str:

@@ -1,4 +1,4 @@
-"""abs of the smallest integer of a type, whose absolute value the type cannot hold.
+"""The absolute value of the smallest integer of a type does not fit into the type.
 
 ## What happens
 

@@ -53,16 +53,19 @@ from tritaudit.trial import Trial
 
 
 def _places(name: str, places: tuple[int, ...], count: int) -> str:
-    before = sum(1 for p in places if p < 0)
-    after = len(places) - before
+    before, after = [p for p in places if p < 0], [p for p in places if p >= 0]
     parts = []
     if before:
-        parts.append(f"{before} before its start (nearest {-max(p for p in places if p < 0)})")
+        parts.append(f"{_elements(len(before))} before its start (the nearest at {max(before)})")
     if after:
-        beyond = min(p for p in places if p >= 0)
-        word = "after its end" if beyond >= count else "between its elements"
-        parts.append(f"{after} {word} (first at index {beyond} of {count})")
-    return f"elements of memory beside {name} were written: " + ", ".join(parts)
+        word = "after its end" if min(after) >= count else "between its elements"
+        last = f"; its last index is {count - 1}" if min(after) >= count > 0 else ""
+        parts.append(f"{_elements(len(after))} {word} (the first at index {min(after)}{last})")
+    return f"memory beside {name} was written: " + ", ".join(parts)
+
+
+def _elements(count: int) -> str:
+    return "1 element" if count == 1 else f"{count} elements"
 
 
 def direct(trial: Trial) -> Direct | None:

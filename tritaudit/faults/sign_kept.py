@@ -1,4 +1,4 @@
-"""abs left values negative, or made them so.
+"""Absolute values came out negative.
 
 ## What happens
 

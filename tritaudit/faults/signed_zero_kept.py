@@ -1,4 +1,4 @@
-"""abs left -0.0 negative.
+"""The absolute value of -0.0 came out as -0.0.
 
 ## What happens
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from rich.cells import cell_len
 from rich.text import Text
 
-from tritaudit.model import Cell, Excerpt
+from tritaudit.model import UNKNOWN, Cell, Excerpt
 from tritaudit.report import grid, tape
 from tritaudit.report.wording import count, line, pad
 
@@ -97,7 +97,8 @@ def caption(excerpt: Excerpt) -> str:
     sizes = [f"{t} along {line(a)}" for a, t in zip(excerpt.axes, excerpt.tiles, strict=False) if t]
     tiles = [f"tiles of {' and '.join(sizes)}"] if sizes else []
     wrong = f"{excerpt.wrong:,} of {count(excerpt.total, 'element')} wrong"
-    return " · ".join([wrong, f"shape {_shape(excerpt)}", dtype, *tiles])
+    signs = ["? = never written"] if any(c.got == UNKNOWN for c in excerpt.cells) else []
+    return " · ".join([wrong, f"shape {_shape(excerpt)}", dtype, *tiles, *signs])
 
 
 def _shape(excerpt: Excerpt) -> str:

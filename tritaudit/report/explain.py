@@ -71,8 +71,12 @@ def read_source(location: Location | None, context: int = _CONTEXT) -> Source | 
     rows = text.splitlines()
     if not 1 <= location.line <= len(rows):
         return None
-    first = max(location.line - context, 1)
-    return Source(first, tuple(rows[first - 1 : location.line + context]))
+    first, last = max(location.line - context, 1), min(location.line + context, len(rows))
+    while not rows[first - 1].strip() and first < location.line:
+        first += 1
+    while not rows[last - 1].strip() and last > location.line:
+        last -= 1
+    return Source(first, tuple(rows[first - 1 : last]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +229,7 @@ def _proof(finding: Finding) -> list[RenderableType]:
     out: list[RenderableType] = [] if text is None else [text]
     for fault, by in proof.rivals:
         out.append(Text(f"{line(fault)} is ruled out" + (f" by {line(by)}" if by else "")))
-    if proof.parameters:
+    if proof.parameters and not proof.statement:
         pairs = [f"{line(name)} = {line(value)}" for name, value in proof.parameters]
         out.append(Text("With " + ", ".join(pairs) + ".", "dim"))
     if finding.seen:

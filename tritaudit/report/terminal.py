@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from rich import box
 from rich.console import Console, Group, RenderableType
@@ -180,12 +181,41 @@ def proof_text(finding: Finding, rivals: bool = True) -> Text | None:
     sentences = []
     if statement and statement not in line("; ".join(finding.evidence)):
         sentences.append(Text(sentence(statement)))
-    if proof.elements:
+    if finding.fault in DIRECTLY:
+        sentences.append(_seen(finding))
+    elif proof.elements:
         sentences.append(_share(proof))
     if proof.rivals and rivals:
         names = listed([line(name) for name, _ in proof.rivals])
         sentences.append(Text(f"Ruled out: {names}."))
     return Text(" ").join(sentences) if sentences else None
+
+
+#: how the faults are known that are seen without predicting values.
+DIRECTLY: Mapping[str, str] = MappingProxyType(
+    {
+        "api-rejects": "Triton raised the error",
+        "backend-divergence": "both backends ran the same example",
+        "crash": "the launch raised, or its process was killed",
+        "input-mutated": "the inputs were compared bit by bit before and after the launch",
+        "nondeterministic": "equal launches were compared bit by bit",
+        "out-of-bounds-read": "the output changes with the memory beside the inputs",
+        "out-of-bounds-write": "the pattern beside the tensors has changed",
+        "timeout": "the launch was given its time and did not end",
+        "unwritten-output": "elements kept what the output was filled with before, in two launches "
+        "with different fills",
+        "wrong-dtype": "the output was looked at",
+        "wrong-shape": "the output was looked at",
+    }
+)
+
+
+def _seen(finding: Finding) -> Text:
+    """How a fault was seen that predicts nothing."""
+    text = Text.assemble(("Seen", "bold green"), f": {DIRECTLY[finding.fault]}")
+    if finding.proof.probes:
+        text.append(f"; in {count(finding.proof.probes, 'further example')}, too")
+    return text.append(".")
 
 
 def _share(proof: Proof) -> Text:

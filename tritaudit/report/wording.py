@@ -61,7 +61,7 @@ def sentence(text: str) -> str:
     """A line that begins like a sentence, unless it begins with code, and ends like one."""
     text = line(text)
     first = text.partition(" ")[0]
-    if len(first) > 1 and first.isalpha() and first.islower():
+    if (len(first) > 1 or first == "a") and first.isalpha() and first.islower():
         text = text[0].upper() + text[1:]
     return text if not text or text[-1] in ".!?:…" else f"{text}."
 
