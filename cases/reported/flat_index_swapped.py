@@ -39,8 +39,8 @@ case = Case(
     run=run,
     contract=Flip("B"),
     inputs=[Tensor("x", "A B C", dtypes=("float32", "int32"))],
-    tiles=[Tile("BLOCK", axis="C", sizes=(32,))],
-    axes={"A": (1, 5), "B": (1, 6), "C": (1, 7)},
+    tiles=[Tile("BLOCK", axis="C", sizes=(16,))],
+    axes={"A": (1, 4), "B": (1, 4), "C": (1, 5)},
     expect="value-mismatch",
     twin="reported/flat_index",
 )

@@ -1,8 +1,8 @@
 """Scale each row by its largest magnitude to levels from -127 to 127, and give that magnitude too.
 
 A row of zeros has no largest magnitude to divide by: its levels are zero. A NaN in a row makes the
-magnitude and every level of that row NaN, as in torch, so that it is not lost on the way. The levels
-are floats here, before they are narrowed; a level that lies halfway may be rounded to either side.
+magnitude and every level of that row NaN, as in torch, so that it is not lost on the way. The
+levels are floats here, before they are narrowed; one that lies halfway may be rounded either way.
 
 The kernel has two outputs, so there are two cases: `case` judges the levels, `absmax` the
 magnitudes.

@@ -4,7 +4,9 @@ Reported of row quantisers. A row of zeros is divided by zero: its levels are 0/
 int8 makes of that differs by device. A NaN in a row is lost: `tl.max` passes over it, so the row is
 scaled as if it were not there.
 
-Triton's interpreter passes over NaN in `tl.max`, as compiled kernels do, from 3.5.1 on.
+Triton's interpreter passes over NaN in `tl.max`, as compiled kernels do, from 3.5.1 on. There a
+signalling NaN is more than lost: it takes along the larger elements before it (numpy's `fmax` makes
+a NaN of the pair, and drops that at the next element), so `nan-lost` does not say it all.
 
 Right: `reported/row_quantiser`.
 """
@@ -55,7 +57,7 @@ shared = {
 case = Case(
     contract=Reference(levels, atol=1),
     output=0,
-    expect="value-mismatch",
+    expect=("value-mismatch", Known("nan-lost", triton=">=3.5.1")),
     twin="reported/row_quantiser",
     **shared,
 )
@@ -63,7 +65,10 @@ absmax = Case(
     contract=Reference(largest_magnitude, tolerance="exact"),
     output=1,
     out_shape="M",
-    expect=Known("nan-lost", triton=">=3.5.1"),
+    expect=(
+        Known("value-mismatch", triton=">=3.5.1", backend="interpreter"),
+        Known("nan-lost", backend="gpu"),
+    ),
     twin="reported/row_quantiser:absmax",
     **shared,
 )
