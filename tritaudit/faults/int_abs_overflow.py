@@ -60,6 +60,7 @@ import torch
 from tritaudit.contracts import Abs, Operations, convert
 from tritaudit.dtypes import dtype_of
 from tritaudit.faults.protocol import Candidate, Claim, Fault, contract_of, evaluate, fixed
+from tritaudit.tensors import bits_of, from_bits, has_sign
 from tritaudit.trial import Trial
 
 
@@ -67,6 +68,16 @@ def _minimum(x: torch.Tensor) -> torch.Tensor:
     if not dtype_of(x.dtype).is_signed_int:
         return torch.zeros(x.shape, dtype=torch.bool, device=x.device)
     return x == torch.iinfo(x.dtype).min
+
+
+def _claim(trial: Trial, value: torch.Tensor, where: torch.Tensor) -> Claim:
+    """`value` at the minima; where other values are negative, the minimum is nothing special."""
+    others = trial.wrong & has_sign(trial.got) & ~where
+    predicted = from_bits(
+        torch.where(where, bits_of(value), bits_of(trial.expected.value)),
+        dtype_of(value.dtype),
+    )
+    return Claim(fixed(predicted), where | others, ("int-abs-overflow",))
 
 
 def _of_abs(kind: str, statement: str) -> Candidate:
@@ -82,14 +93,14 @@ def _of_abs(kind: str, statement: str) -> Candidate:
         target = dtype_of(trial.expected.value.dtype)
         if target.is_float:
             # The minimum as a number: its magnitude fits, its sign is what went wrong.
-            return Claim(fixed(x.to(target.torch)), where, ("int-abs-overflow",))
+            return _claim(trial, x.to(target.torch), where)
         value = convert(x, target)
         if kind == "saturated":
             top = torch.iinfo(x.dtype).max
             value = convert(torch.full_like(x, top), target)
         elif kind == "narrowed":
             value = convert(convert(x, dtype_of("int64")).abs(), target)
-        return Claim(fixed(value), where, ("int-abs-overflow",))
+        return _claim(trial, value, where)
 
     return Candidate(
         f"minimum {kind}",
@@ -114,8 +125,13 @@ def _in_reference(width: str) -> Candidate:
         predicted = evaluate(trial, Operations(absolute=faulty))
         if predicted is None or predicted.value.shape != trial.wrong.shape:
             return None
+        # What the output cannot hold with a right abs either is no fault of abs.
+        where, right = None, evaluate(trial)
+        if right is not None and right.impossible is not None and right.wide is not None:
+            assert predicted.wide is not None
+            where = ~(right.impossible & (predicted.wide == right.wide))
         predicted.impossible = None
-        return Claim(predicted, None, ("int-abs-overflow",))
+        return Claim(predicted, where, ("int-abs-overflow",))
 
     return Candidate(
         f"abs in {width}",
