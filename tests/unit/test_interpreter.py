@@ -20,7 +20,9 @@ from tritaudit import Case, Flip, Reference, Tensor, Tile, backend, generate, in
 from tritaudit.backend import BackendUnavailableError
 from tritaudit.catalogue import load_case
 from tritaudit.inflight import InFlight
-from tritaudit.interpreter import FastDiffersError, same_observation
+from tritaudit.interpreter import FastDiffersError
+from tritaudit.interpreter import fast as fast_mode
+from tritaudit.interpreter.compare import same_observation
 from tritaudit.model import CaseResult, Example, UnitRequest
 from tritaudit.search import audit_unit
 from tritaudit.tensors import logical_values
@@ -155,13 +157,13 @@ def test_a_version_whose_xor_is_another_function_is_refused(
 
 def test_the_gpu_has_no_such_mode(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRITON_INTERPRET", "0")
-    with pytest.raises(BackendUnavailableError, match="only the interpreter"):
+    with pytest.raises(BackendUnavailableError, match="only the interpreter can"):
         interpreter.use(fast=True)
 
 
 def test_the_members_to_patch_are_those_that_the_interpreter_would_find() -> None:
     packages = [tl, tl.core, tl.math, tl.tensor]
-    members = interpreter._Members()
+    members = fast_mode._Members()
     for package in packages:
         named = set(members.of(package))
         marked = {n for n in dir(package) if tl.core.is_builtin(getattr(package, n, None))}
@@ -170,7 +172,7 @@ def test_the_members_to_patch_are_those_that_the_interpreter_would_find() -> Non
 
 
 def test_a_builtin_that_is_added_later_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    members = interpreter._Members()
+    members = fast_mode._Members()
     assert "brand_new" not in members.of(tl)
     monkeypatch.setattr(tl, "brand_new", tl.core.builtin(lambda _semantic=None: None), False)
     assert "brand_new" in members.of(tl)
@@ -210,7 +212,7 @@ def test_a_search_finds_the_same() -> None:
 def test_a_fast_part_that_is_wrong_is_told_and_the_stock_one_decides(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def wrong(stock_parts: Any, stock: Any, xor: Any) -> Any:
+    def wrong(stock: Any, xor: Any) -> Any:
         def generic_reduce(self: Any, values: Any) -> Any:
             out = stock(self, values)
             first = out[0] if isinstance(out, (list, tuple)) else out
@@ -219,7 +221,7 @@ def test_a_fast_part_that_is_wrong_is_told_and_the_stock_one_decides(
 
         return generic_reduce
 
-    monkeypatch.setattr(interpreter, "_quick_reduce", wrong)
+    monkeypatch.setattr(fast_mode, "_quick_reduce", wrong)
     result, stock = audited(NAME, fast=True), audited(NAME, fast=False)
     assert facts(result) == facts(stock)
     [note] = result.notes

@@ -40,9 +40,9 @@ HEAVY = ("torch", "triton", "hypothesis", "numpy")
 #: where a heavy module may be imported when the file is loaded, and where inside a function. The
 #: worker asks for versions, in a process that has imported them anyway.
 LOADS = {
-    "triton": {"backend", "blocks", "interpreter"},
+    "triton": {"backend", "blocks", "interpreter.fast", "interpreter.strict"},
     "hypothesis": {"generate", "search"},
-    "numpy": {"backend", "interpreter"},
+    "numpy": {"backend", "interpreter.fast", "interpreter.strict"},
 }
 CALLS = {"triton": {"worker"}, "numpy": {"worker"}, "torch": {"worker"}}
 

@@ -1,4 +1,4 @@
-"""Opt-in changes to Triton's interpreter: `--fast-interpreter`.
+"""The fast interpreter: quicker equals of what the stock one spends its time on.
 
 The interpreter spends most of its time on three things that can be had for less:
 
@@ -10,8 +10,7 @@ The interpreter spends most of its time on three things that can be had for less
 - Every sum, difference and product of integers is computed again in 64 bits, for an assertion that
   only debug mode makes. The interpreter has an option for that, and is never in debug mode.
 
-Nothing else is replaced. The first launches of every case run on the stock interpreter as well, and
-a case on which the two differ in one bit is done again on the stock one (see `launch`).
+Nothing else is replaced.
 """
 
 from __future__ import annotations
@@ -24,24 +23,12 @@ from operator import attrgetter
 from typing import Any
 
 import numpy
-import torch
 import triton.language as tl
+from triton.runtime import interpreter
 
-from tritaudit import backend
 from tritaudit.backend import BackendUnavailableError, triton_version
-from tritaudit.model import Backend, Case, Example
-from tritaudit.tensors import same_bits
-from tritaudit.trial import Observation
 
-__all__ = ["FastDiffersError", "launch", "use"]
-
-#: launches of a case that are compared: the first ones whatever they are, then the first with each
-#: combination of dtypes and tiles, up to a number of all.
-FIRST, COMPARED = 3, 12
-
-
-class FastDiffersError(Exception):
-    """The fast interpreter gave other bits than the stock one, or it cannot be compared with it."""
+__all__ = ["Fast", "triton_xor"]
 
 
 # --------------------------------------------------------------------------- the xor reduction
@@ -65,7 +52,7 @@ def triton_xor() -> Any:
     return combine if same and not code.co_names and not code.co_freevars else None
 
 
-def _quick_reduce(interpreter: Any, stock: Callable[..., Any], xor: Any) -> Callable[..., Any]:
+def _quick_reduce(stock: Callable[..., Any], xor: Any) -> Callable[..., Any]:
     """`ReduceOps.generic_reduce` that hands the xor of whole arrays to numpy.
 
     Where an axis, a type or an array is not what `tl.flip` and `tl.xor_sum` pass, the stock loop
@@ -123,7 +110,7 @@ def _is_builtin(member: Any) -> bool:
     return bool(tl.core.is_builtin(member))
 
 
-def _quick_patch(interpreter: Any, members: _Members) -> Callable[..., None]:
+def _quick_patch(members: _Members) -> Callable[..., None]:
     """`_patch_builtin` that looks only at names that are known to be builtins."""
     mark = tl.core.TRITON_BUILTIN
 
@@ -143,12 +130,10 @@ def _quick_patch(interpreter: Any, members: _Members) -> Callable[..., None]:
 # --------------------------------------------------------------------------- switching
 
 
-class _Fast:
+class Fast:
     """The stock parts of the interpreter, their equals, and which of them it has at present."""
 
     def __init__(self) -> None:
-        from triton.runtime import interpreter
-
         parts = ("ReduceOps", "_patch_builtin", "_patch_attr", "_get_np_dtype")
         xor, builder = triton_xor(), getattr(interpreter, "interpreter_builder", None)
         known = all(hasattr(interpreter, part) for part in parts)
@@ -167,8 +152,8 @@ class _Fast:
         if not options.debug:
             options = dataclasses.replace(options, sanitize_overflow=False)
         self._quick = (
-            _quick_reduce(interpreter, reduce, xor),
-            _quick_patch(interpreter, _Members()),
+            _quick_reduce(reduce, xor),
+            _quick_patch(_Members()),
             options,
         )
 
@@ -186,103 +171,3 @@ class _Fast:
             yield
         finally:
             self.switch(True)
-
-
-class _Mode:
-    """How the interpreter of this process runs."""
-
-    def __init__(self) -> None:
-        self.fast: _Fast | None = None
-        self.compared: set[object] = set()
-        self.launches = 0
-
-
-_MODE = _Mode()
-
-
-def use(*, fast: bool) -> None:
-    """Choose how the interpreter of this process runs from now on.
-
-    Raises:
-        BackendUnavailableError: this version cannot, or this process has the GPU.
-    """
-    if _MODE.fast is not None:
-        _MODE.fast.switch(False)
-    _MODE.fast, _MODE.launches = None, 0
-    _MODE.compared.clear()
-    if not fast:
-        return
-    if backend.current() is not Backend.INTERPRETER:
-        raise BackendUnavailableError("only the interpreter has a fast mode")
-    _MODE.fast = _Fast()
-    _MODE.fast.switch(True)
-
-
-# --------------------------------------------------------------------------- the launch
-
-
-def launch(
-    case: Case, example: Example, poison: int, values: dict[str, torch.Tensor]
-) -> Observation:
-    """`tritaudit.backend.launch`, and in fast mode a comparison with the stock interpreter.
-
-    Raises:
-        FastDiffersError: the two disagree, or the stock one disagrees with itself.
-    """
-    fast = _MODE.fast
-    if fast is None or not _to_compare(example):
-        return backend.launch(case, example, poison, values)
-    with fast.stock():
-        stock = backend.launch(case, example, poison, values)
-    seen = backend.launch(case, example, poison, values)
-    if same_observation(stock, seen):
-        return seen
-    with fast.stock():
-        again = backend.launch(case, example, poison, values)
-    where = f"{example.label()} {example.dtype()}"
-    if same_observation(stock, again):
-        raise FastDiffersError(f"the fast interpreter differs from the stock one at {where}")
-    raise FastDiffersError(f"the stock interpreter does not repeat its own result at {where}")
-
-
-def _to_compare(example: Example) -> bool:
-    """Whether this launch is one of those that are compared; counts them."""
-    if len(_MODE.compared) >= COMPARED:
-        return False
-    _MODE.launches += 1
-    kind: object = (example.dtypes, example.tiles)
-    if _MODE.launches <= FIRST:
-        kind = (kind, _MODE.launches)
-    if kind in _MODE.compared:
-        return False
-    _MODE.compared.add(kind)
-    return True
-
-
-def same_observation(one: Observation, other: Observation) -> bool:
-    """Whether two launches did the same, to the last bit.
-
-    The texts of errors may hold addresses, so only their kinds and places count.
-    """
-    if _plain(one) != _plain(other):
-        return False
-    if not all(torch.equal(mask, other.mutated[name]) for name, mask in one.mutated.items()):
-        return False
-    if one.out is None or other.out is None:
-        return True
-    return bool(same_bits(one.out, other.out).all())
-
-
-def _plain(seen: Observation) -> tuple[object, ...]:
-    """What can be compared without looking into a tensor."""
-    error, out = seen.error, seen.out
-    return (
-        None if error is None else (error.kind, error.path, error.line),
-        None if out is None else (out.shape, out.dtype),
-        seen.mutated.keys(),
-        *(getattr(seen, f.name) for f in dataclasses.fields(seen) if f.name not in _TENSORS),
-    )
-
-
-#: fields of an Observation that are compared by themselves.
-_TENSORS = ("error", "out", "mutated")
