@@ -10,11 +10,12 @@ __all__ = ["BackendChoice", "FailOn", "ProfileChoice"]
 
 
 class BackendChoice(StrEnum):
-    """Where to run: `auto` is the GPU where there is one."""
+    """Where to run: `auto` is the GPU where there is one, `both` compares it with the other."""
 
     AUTO = "auto"
     INTERPRETER = "interpreter"
     GPU = "gpu"
+    BOTH = "both"
 
 
 class ProfileChoice(StrEnum):

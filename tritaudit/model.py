@@ -41,6 +41,7 @@ __all__ = [
     "FillKind",
     "Finding",
     "IndexMap",
+    "Judgement",
     "Known",
     "Layout",
     "Location",
@@ -838,6 +839,8 @@ class Finding:
     dtypes: tuple[str, ...] = ()
     #: what the kernel itself printed while the example ran.
     output: str = ""
+    #: of a backend-divergence: the faults that it consists of, each with its backend.
+    because: tuple[tuple[str, str], ...] = ()
     #: how many examples of the search showed the fault.
     seen: int = 0
     #: how the case is named on a command line (see CaseInfo); "" where `case` does.
@@ -902,6 +905,16 @@ class CaseInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class Judgement:
+    """What one backend made of one example: the faults that showed, a digest of the output."""
+
+    backend: str
+    token: str
+    faults: tuple[str, ...] = ()
+    digest: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class UnitRequest:
     """One unit of work: a case on a backend, and how hard to look."""
 
@@ -917,6 +930,10 @@ class UnitRequest:
     exhaustive: bool = False  # every bit pattern of up to 32 bits
     #: wait for every batch on a GPU, so that it is known which one lost the device.
     careful: bool = False
+    #: tell what became of each example, for a comparison with another backend.
+    judge: bool = False
+    #: what another backend made of its examples, to be tried here as well.
+    compare: tuple[Judgement, ...] = ()
     #: repro tokens of examples that killed or hung an earlier process of this unit.
     avoid: tuple[str, ...] = ()
     #: the function to make the case for, in place of `path` and `variable`.
@@ -949,6 +966,8 @@ class CaseResult:
     location: Location | None = None
     #: what the case printed, shown when it failed.
     output: str = ""
+    #: what became of each example; between backends, never in a report.
+    judgements: tuple[Judgement, ...] = ()
     #: how the case is named on a command line (see CaseInfo); "" where `case` does.
     target: str = ""
 

@@ -29,6 +29,7 @@ from tritaudit.backend import (
 from tritaudit.blocks import with_edges
 from tritaudit.calls import case_of
 from tritaudit.confirm import shows_again
+from tritaudit.divergence import because, digest, disagreement
 from tritaudit.examine import Counter, examine, repeat, shows_poison
 from tritaudit.faults import FAULT_IDS, SEVERITIES
 from tritaudit.faults.diagnosis import (
@@ -56,6 +57,7 @@ from tritaudit.model import (
     FillKind,
     Finding,
     IndexMap,
+    Judgement,
     Outcome,
     Progress,
     Proof,
@@ -140,6 +142,9 @@ class _Search:
         self.remembered: list[Candidate] = []
         self.wrong: list[Trial] = []
         self.right: list[Trial] = []
+        self.unjudged: set[Example] = set()
+        self.digests: dict[Example, int] = {}
+        self.divergent: list[tuple[tuple[int, ...], int, Trial, str, Judgement]] = []
         self.kept: dict[tuple[object, ...], int] = {}
         self.unexplained: list[Trial] = []
         self.skips: dict[str, _Skips] = {}
@@ -248,10 +253,13 @@ class _Search:
         """Record what a trial shows."""
         limit = limit_of(trial)
         if limit:
+            self.unjudged.add(trial.example)
             self.skip(trial.example, limit)
             kinds = tuple(d for _, d in trial.example.dtypes)
             self.limited[kinds] = self.limited.get(kinds, 0) + 1
             return ()
+        if self.request.judge or self.request.compare:
+            self.digests[trial.example] = digest(trial)
         if trial.faultless:
             self.record[trial.example] = ()
             self.notes.update(filter(None, [view_note(trial)]))
@@ -317,6 +325,7 @@ class _Search:
             self._every_pattern()
             if self.request.exhaustive:
                 self._all_patterns()
+            self._compare()
             self._census(max(1, budget - len(self.seen)) if budget else CENSUS[self.backend])
             for fault in list(self.sightings):
                 if self.is_asked(fault):
@@ -416,6 +425,30 @@ class _Search:
             for bits in found.first[:CLOSER]:
                 edits = [Edit(n, 0, b) for (n, _), b in zip(dtypes, bits, strict=True)]
                 self.try_example(replace(smallest, edits=tuple(edits)), "patterns")
+
+    def _compare(self) -> None:
+        """Try what another backend tried, and note where the two disagree."""
+        for theirs in self.request.compare:
+            example = decode(theirs.token)
+            if self.avoids(example):
+                continue
+            faults = self.try_example(example, "compare")
+            own = self.digests.get(example)
+            if own is None or example in self.unjudged:
+                continue
+            told = disagreement(theirs, str(self.backend), faults, own)
+            if told:
+                trial = self.launch(example, "compare")
+                order = _order(example, ())
+                self.divergent.append((order, len(self.divergent), trial, told, theirs))
+
+    def judgements(self) -> tuple[Judgement, ...]:
+        """What became of each example that was judged one by one."""
+        return tuple(
+            Judgement(str(self.backend), encode(e, self.backend), faults, self.digests[e])
+            for e, faults in self.seen.items()
+            if e in self.digests and e not in self.unjudged
+        )
 
     def _census(self, count: int) -> None:
         """Anchored examples from Hypothesis; the body records and never raises."""
@@ -562,6 +595,8 @@ class _Search:
             proven += candidates
             for name in names:
                 named.setdefault(name, []).append(self._finding(name, sighting, proof))
+        if self.divergent:
+            named["backend-divergence"] = [self._divergence()]
         mismatch = self._mismatch(proven)
         if mismatch is not None:
             named[MISMATCH] = [mismatch]
@@ -584,6 +619,17 @@ class _Search:
                     seen=sum(f.seen for f in group),
                     unnoticed=words,
                 )
+
+    def _divergence(self) -> Finding:
+        """Where two backends disagree, at the smallest such example."""
+        _, _, trial, told, theirs = min(self.divergent)
+        dtypes = {t.example.dtype() for _, _, t, _, _ in self.divergent}
+        wrong = int(trial.wrong.sum())
+        seen = _Sighting(trial, Diagnosis(wrong=wrong), len(self.divergent), dtypes)
+        proof = Proof(wrong, 0, len(self.divergent) - 1, statement=told)
+        finding = self._finding("backend-divergence", seen, proof)
+        consists = because(theirs, str(self.backend), self.seen[trial.example])
+        return replace(finding, evidence=(told, *finding.evidence), because=consists)
 
     def _mismatch(self, proven: list[Candidate]) -> Finding | None:
         """What no proven candidate accounts for, at its smallest example."""
@@ -910,6 +956,7 @@ def _audit(request: UnitRequest, emit: Callable[[Event], None], inflight: InFlig
         seconds=time.monotonic() - start,
         findings=findings,
         notes=tuple(sorted(search.notes)),
+        judgements=search.judgements() if request.judge else (),
     )
 
 

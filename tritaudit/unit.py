@@ -22,6 +22,7 @@ from tritaudit.model import (
     CaseResult,
     Coverage,
     Finding,
+    Judgement,
     Location,
     Outcome,
     Progress,
@@ -59,6 +60,9 @@ def request_for(
     dtypes: tuple[str, ...] = (),
     faults: tuple[str, ...] = (),
     elements: int = 0,
+    exhaustive: bool = False,
+    judge: bool = False,
+    compare: tuple[Judgement, ...] = (),
 ) -> UnitRequest:
     """The unit of a case on a backend."""
     depth = info.name.partition(":")[0].count("/")
@@ -71,6 +75,9 @@ def request_for(
         seed=seed,
         max_examples=max_examples,
         repro=repro,
+        exhaustive=exhaustive,
+        judge=judge,
+        compare=compare,
         fast_interpreter=fast_interpreter,
         dtypes=dtypes,
         faults=faults,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from rich.console import Console
 
@@ -17,6 +17,7 @@ from tritaudit.model import (
     CaseInfo,
     CaseResult,
     Event,
+    Judgement,
     Location,
     Outcome,
     Report,
@@ -27,6 +28,7 @@ from tritaudit.model import (
 from tritaudit.profiles import PROFILES
 from tritaudit.report.terminal import (
     LiveProgress,
+    print_cut_short,
     print_finding,
     print_notes,
     print_problem,
@@ -42,8 +44,8 @@ __all__ = ["Plan", "audit", "exit_code", "print_report"]
 
 _STOPPED_FIRST = "stopped at the first case that fails"
 _UNREAD = "the output could not be written any more"
-#: names of cases that a sentence lists.
-_NAMED = 6
+#: names of cases that a sentence lists, and searches that ended early that are told one by one.
+_NAMED, _CUT_SHORT = 6, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,10 @@ class Plan:
     first: bool = False
     fail_on: FailOn = FailOn.NOTE
     acceptance: Acceptance = NOTHING
+    exhaustive: bool = False
+    #: with both backends: tell what became of each example, or compare with what was told.
+    judge: bool = False
+    compare: Mapping[str, tuple[Judgement, ...]] = field(default_factory=dict)
 
     def request(self, case: CaseInfo, backend: Backend) -> UnitRequest:
         """The unit of a case."""
@@ -80,6 +86,9 @@ class Plan:
             dtypes=() if case.call is not None else self.dtypes,
             faults=self.faults,
             elements=budget.elements,
+            exhaustive=self.exhaustive,
+            judge=self.judge,
+            compare=self.compare.get(case.name, ()),
         )
 
 
@@ -188,6 +197,7 @@ def print_report(console: Console, report: Report, *, verbose: bool) -> None:
         for finding in result.findings:
             if verbose or not finding.expected:
                 print_finding(console, finding)
+    print_cut_short(console, report.results, len(report.results) if verbose else _CUT_SHORT)
     show(console, render_summary(report, console.width))
 
 

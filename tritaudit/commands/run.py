@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tritaudit import sharding
 from tritaudit.catalogue import Listing
+from tritaudit.choices import BackendChoice
 from tritaudit.commands import NOTHING_UNEXPECTED, Usage
 from tritaudit.commands.auditing import Plan, audit, exit_code, print_report
 from tritaudit.commands.functions import FunctionOptions, calls_of
@@ -33,7 +34,8 @@ from tritaudit.commands.session import (
 )
 from tritaudit.commands.settings import backend_of, plan_of, settings_of, targets_of
 from tritaudit.config import Settings
-from tritaudit.model import CaseInfo, CaseResult, Report, Shard
+from tritaudit.merging import Named, merge
+from tritaudit.model import CallSpec, CaseInfo, CaseResult, Judgement, Report, Shard
 from tritaudit.storage import FOLDER, Storage
 from tritaudit.supervisor import Supervisor
 
@@ -56,7 +58,11 @@ def run(options: RunOptions, function: FunctionOptions) -> int:
     reports = _reports(options, settings)
     storage = Storage(settings.folder, Path.cwd())
     console = Output(stderr=any(f.path == STDOUT and not f.implied for f in reports))
-    with open_backend(backend_of(options.backend, settings)) as supervisor:
+    choice = backend_of(options.backend, settings)
+    if choice is BackendChoice.BOTH:
+        report, stopped = _both(options, settings, calls, plan, storage, console)
+        return _conclude(report, reports, options, console, plan, stopped)
+    with open_backend(choice) as supervisor:
         if options.last_failed:
             listing = list_failed(supervisor, storage, targets if options.targets else [], calls)
             if not listing.cases:
@@ -68,13 +74,60 @@ def run(options: RunOptions, function: FunctionOptions) -> int:
         report = audit(supervisor, part.cases, plan, console, part.skipped)
         report = replace(report, shard=part.shard, remarks=_remarks(options, plan, report))
         _store(storage, report, supervisor, part, options, plan)
+    return _conclude(report, reports, options, console, plan, supervisor.stopped)
+
+
+def _both(
+    options: RunOptions,
+    settings: Settings,
+    calls: tuple[CallSpec, ...],
+    plan: Plan,
+    storage: Storage,
+    console: Output,
+) -> tuple[Report, str]:
+    """Run on the interpreter, then on the GPU, where every example of the first is tried again.
+
+    Raises:
+        Usage: options that make sense for one backend alone.
+        BackendError: one of the two does not start, or there is no GPU.
+    """
+    if options.last_failed or options.shard:
+        raise Usage("--backend both runs whole: it goes with neither --last-failed nor --shard")
+    parts: list[Named] = []
+    compare: dict[str, tuple[Judgement, ...]] = {}
+    targets = targets_of(options.targets, settings)
+    with open_backend(BackendChoice.GPU):
+        pass  # find out that there is no GPU before the interpreter has run for minutes
+    for choice in (BackendChoice.INTERPRETER, BackendChoice.GPU):
+        with open_backend(choice) as supervisor:
+            listing = cases_of(supervisor, targets, calls)
+            part = _part(listing, options, plan, supervisor, storage)
+            judge = choice is BackendChoice.INTERPRETER
+            here = replace(plan, judge=judge, compare=compare, fast_interpreter=False)
+            report = audit(supervisor, part.cases, here, console, part.skipped)
+            compare = {r.case: r.judgements for r in report.results}
+            parts.append(Named(str(choice), report))
+            if supervisor.stopped:
+                break
+    return merge(parts), supervisor.stopped
+
+
+def _conclude(
+    report: Report,
+    reports: Sequence[ReportFile],
+    options: RunOptions,
+    console: Output,
+    plan: Plan,
+    stopped: str,
+) -> int:
+    """Write the reports, print what the lines of the cases could not hold; the exit code."""
     unwritten = _write(report, reports)
     print_report(console, report, verbose=options.verbose)
     if console.lost is not None:
         raise console.lost
     if unwritten is not None:
         raise unwritten
-    return exit_code(report, supervisor.stopped, fail_on=plan.fail_on)
+    return exit_code(report, stopped, fail_on=plan.fail_on)
 
 
 def _reports(options: RunOptions, settings: Settings) -> tuple[ReportFile, ...]:

@@ -61,7 +61,11 @@ class RunOptions:
     ] = None
     backend: Annotated[
         BackendChoice | None,
-        _option("--backend", "-b", text="Where kernels run; auto: the GPU if any. [default: auto]"),
+        _option(
+            "--backend",
+            "-b",
+            text="Where kernels run; auto: the GPU if any; both: compare them. [default: auto]",
+        ),
     ] = None
     profile: Annotated[
         ProfileChoice | None,
@@ -114,6 +118,14 @@ class RunOptions:
     ] = None
     first: Annotated[
         bool, _option("-x", "--exit-first", text="End at the first case that fails.")
+    ] = False
+    exhaustive: Annotated[
+        bool,
+        _option(
+            "--exhaustive",
+            text="Every bit pattern of elementwise kernels: one input of up to 32 bits, or two of "
+            "up to 16 each.",
+        ),
     ] = False
     fast_interpreter: Annotated[
         bool,

@@ -84,6 +84,8 @@ def open_backend(choice: BackendChoice) -> Iterator[Supervisor]:
     Raises:
         BackendError: it does not start, or the GPU was asked for and there is none.
     """
+    if choice is BackendChoice.BOTH:
+        raise Usage("--backend both goes with `tritaudit run` alone")
     if choice is BackendChoice.INTERPRETER or (
         choice is BackendChoice.AUTO and not _may_have_gpu()
     ):

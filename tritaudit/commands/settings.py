@@ -69,6 +69,7 @@ def plan_of(options: RunOptions, settings: Settings, dtypes: tuple[str, ...]) ->
         timeout=_first(options.timeout, settings.timeout, PROFILES[profile].timeout),
         jobs=_first(parse_jobs(options.jobs) if options.jobs else None, settings.jobs, 0),
         fast_interpreter=options.fast_interpreter,
+        exhaustive=options.exhaustive,
         profile=profile,
         dtypes=dtypes,
         faults=_faults(options.fault or ()),

@@ -213,6 +213,7 @@ def _finding(n: Node) -> Finding:
         unnoticed=n["unnoticed"].texts(),
         dtypes=n["dtypes"].texts(),
         output=n["output"].text(),
+        because=n["because"].items(lambda b: (b["fault"].text(), b["backend"].text())),
         seen=n["seen"].integer(),
     )
 

@@ -176,6 +176,7 @@ def _finding(f: Finding) -> Json:
         "excerpt": None if f.excerpt is None else _excerpt(f.excerpt),
         "index_map": None if f.index_map is None else _index_map(f.index_map),
         "output": f.output,
+        "because": [{"fault": fault, "backend": backend} for fault, backend in f.because],
         "seen": f.seen,
     }
 

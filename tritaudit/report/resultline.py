@@ -79,7 +79,8 @@ def _pieces(result: CaseResult, show_backend: bool, room: int) -> tuple[list[_Pi
     told = bool(result.findings or result.missing)
     match result.outcome:
         case Outcome.PASS | Outcome.KNOWN | Outcome.FAIL:
-            return must, covered
+            reason = line(result.reason)  # an expected fault that the search did not come to
+            return must + ([(reason, "yellow")] if reason else []), covered
         case Outcome.STALE | Outcome.ERROR:
             reason = line(result.reason)
             if reason and not told:

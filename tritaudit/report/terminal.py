@@ -35,6 +35,7 @@ from tritaudit.report.wording import (
 __all__ = [
     "LiveProgress",
     "plain",
+    "print_cut_short",
     "print_finding",
     "print_notes",
     "print_problem",
@@ -296,6 +297,18 @@ def print_notes(console: Console, result: CaseResult) -> None:
         show(console, Text.assemble(("note ", "yellow"), f"{line(result.case)}: {line(note)}"))
 
 
+def print_cut_short(console: Console, results: Iterable[CaseResult], most: int) -> None:
+    """Print for each search that ended early why, and what it did not reach; `most` of them."""
+    cut = [r for r in results if r.coverage.cut_short]
+    for result in cut[:most]:
+        what = f"{line(result.case)}: {line(result.coverage.cut_short)}"
+        show(console, Text.assemble(("in part ", "yellow"), what))
+    if len(cut) > most:
+        more = f"{len(cut) - most} more cases" if most else count(len(cut), "case")
+        text = f"{more} not searched to the end; --verbose says what was not reached"
+        show(console, Text.assemble(("in part ", "yellow"), text))
+
+
 # --------------------------------------------------------------------------- summary
 
 
@@ -311,7 +324,8 @@ def render_summary(report: Report, width: int = 80) -> Text:
     for number, (counted, style) in enumerate(counts or [("nothing was run", "bold yellow")]):
         text.append(" · " if number else "").append(counted, style)
     if report.ended:
-        text.append(f"\nended early: {line(report.ended)}", "bold yellow")
+        ended = joined(f"ended early: {line(report.ended)}".split(), width, " ")
+        text.append("\n" + ended, "bold yellow")
     for remark in report.remarks:
         text.append("\n" + joined(sentence(remark).split(), width, " "), "yellow")
     examples = sum(r.coverage.examples for r in report.results)
