@@ -100,7 +100,13 @@ def test_a_single_tile_tells_nothing_of_the_order_of_tiles() -> None:
 
 @pytest.mark.parametrize(
     ("shift", "beyond", "edge"),
-    [(-1, 0.0, "zero"), (1, 0.0, "zero"), (-1, None, "clamp"), (1, "wrap", "wrap"), (2, 0.0, "zero")],
+    [
+        (-1, 0.0, "zero"),
+        (1, 0.0, "zero"),
+        (-1, None, "clamp"),
+        (1, "wrap", "wrap"),
+        (2, 0.0, "zero"),
+    ],
 )
 def test_a_shifted_reversal_is_off_by_one(shift: int, beyond: object, edge: str) -> None:
     x = tags(9)
