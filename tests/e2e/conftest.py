@@ -18,7 +18,9 @@ Command = Callable[..., subprocess.CompletedProcess[str]]
 def environment() -> dict[str, str]:
     """The environment of the command: this checkout, 80 columns, no colours."""
     variables = {
-        k: v for k, v in os.environ.items() if k not in ("TRITON_INTERPRET", "FORCE_COLOR")
+        k: v
+        for k, v in os.environ.items()
+        if k not in ("TRITON_INTERPRET", "FORCE_COLOR") and not k.startswith("GITHUB_")
     }
     return {**variables, "PYTHONPATH": str(ROOT), "COLUMNS": "80", "NO_COLOR": "1"}
 

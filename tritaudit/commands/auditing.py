@@ -61,6 +61,7 @@ class Plan:
     jobs: int = 0
     repro: str | None = None
     fast_interpreter: bool = False
+    strict_interpreter: bool = False
     profile: ProfileChoice = ProfileChoice.CI
     dtypes: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
@@ -83,6 +84,7 @@ class Plan:
             max_examples=self.max_examples or budget.examples,
             repro=self.repro,
             fast_interpreter=self.fast_interpreter,
+            strict_interpreter=self.strict_interpreter,
             dtypes=() if case.call is not None else self.dtypes,
             faults=self.faults,
             elements=budget.elements,
@@ -108,8 +110,7 @@ def audit(
     begun = time.monotonic()
     until = None if plan.time_budget is None else begun + plan.time_budget
     environment = supervisor.environment()
-    if plan.fast_interpreter:
-        _check_interpreter(supervisor)
+    _check_interpreter(supervisor, plan)
     units = [(case, plan.request(case, supervisor.backend)) for case in cases]
     names = [*(r.case for r in skipped), *(case.name for case in cases)]
     jobs = plan.jobs or default_jobs(supervisor.backend)
@@ -132,10 +133,15 @@ def audit(
     )
 
 
-def _check_interpreter(supervisor: Supervisor) -> None:
+def _check_interpreter(supervisor: Supervisor, plan: Plan) -> None:
+    """Refuse a mode of the interpreter where there is none."""
+    fast, strict = plan.fast_interpreter, plan.strict_interpreter
+    if not fast and not strict:
+        return
     if supervisor.backend is not Backend.INTERPRETER:
-        raise Usage("--fast-interpreter needs --backend interpreter")
-    supervisor.check_interpreter(fast=True)
+        option = "--strict-interpreter" if strict else "--fast-interpreter"
+        raise Usage(f"{option} needs --backend interpreter")
+    supervisor.check_interpreter(fast=fast, strict=plan.seed if strict else None)
 
 
 class _Listener:
