@@ -428,20 +428,30 @@ class Reference:
         value = convert(wide, target)
         if self.overflow == "wrap" or operations.width is not None:
             return Expected(value, wide=wide, close=self._close)
+        laps = self._laps(case, example, given, wide) if operations == EXACT else None
         low, high = _range(target)
         impossible = (wide < max(low, -(2**63))) | (wide > min(high, 2**63 - 1))
-        if any(dtype_of(x.dtype).bits == 64 for x in given) and operations == EXACT:
-            # int64 cannot be widened: a float64 result far from the int64 one shows a wrap.
-            rough = self._call(case, example, [x.to(torch.float64) for x in _rough(given)])
-            rough = rough.to(torch.float64)
-            wrapped = (rough - wide.to(torch.float64)).abs() > 2.0**62
-            near_edge = rough.abs() > 2.0**63 - 2.0**12
-            impossible = impossible | (wrapped & ~near_edge)
-            undecided = near_edge & wrapped
-            return Expected(
-                value, wide=wide, close=self._close, impossible=impossible, undecided=undecided
-            )
+        if laps is not None:
+            # The true result is wide + laps * 2**64.
+            impossible = impossible | (laps != 0)
+            if target.bits == 64 and target.kind == "uint":
+                impossible = torch.where(wide < 0, laps != 1, laps != 0)
         return Expected(value, wide=wide, close=self._close, impossible=impossible)
+
+    def _laps(
+        self, case: Case, example: Example, given: list[torch.Tensor], wide: torch.Tensor
+    ) -> torch.Tensor | None:
+        """How often the int64 result wrapped, from a rough one in float64.
+
+        None where nothing can have wrapped, or the callable takes no floats.
+        """
+        if all(dtype_of(x.dtype).bits < 64 for x in given):
+            return None
+        try:
+            rough = self._call(case, example, [x.to(torch.float64) for x in _rough(given)])
+        except (RuntimeError, TypeError, NotImplementedError):
+            return None
+        return ((rough.to(torch.float64) - wide.to(torch.float64)) / 2.0**64).round()
 
     def plain(self, case: Case, example: Example, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
         """What the plain torch callable gives; raises where it does not take the dtype."""

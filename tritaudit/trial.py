@@ -56,6 +56,7 @@ def ulp(wide: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     bias = (1 << (d.exponent - 1)) - 1
     _, exponent = torch.frexp(wide.abs())
     floor = torch.clamp(exponent.to(torch.int64) - 1, min=1 - bias)
+    floor = torch.where(wide == 0, 1 - bias, floor)  # frexp gives 0 the exponent of 0.5
     return torch.ldexp(torch.ones_like(wide), floor - d.mantissa)
 
 
