@@ -214,7 +214,8 @@ def fails(result: CaseResult, fail_on: FailOn = FailOn.NOTE) -> bool:
     """Whether a case makes a run fail; an expectation that no longer shows is a warning."""
     match result.outcome:
         case Outcome.FAIL:
-            return any(fail_on.counts(f.severity) for f in result.findings if not f.expected)
+            news = [f.severity for f in result.findings if not f.expected] or [Severity.ERROR]
+            return any(map(fail_on.counts, news))
         case Outcome.STALE:
             return fail_on.counts(Severity.WARNING)
         case Outcome.ERROR:
