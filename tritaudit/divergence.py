@@ -31,16 +31,21 @@ def digest(trial: Trial) -> int:
     return zlib.crc32(flat.view(torch.uint8).numpy().tobytes()) if flat.numel() else 0
 
 
-def disagreement(theirs: Judgement, backend: str, faults: tuple[str, ...], own: int) -> str:
+def disagreement(
+    theirs: Judgement, backend: str, faults: tuple[str, ...], own: int, exact: bool
+) -> str:
     """One sentence on how two backends disagree on an example; "" where they agree.
 
     Args:
         theirs: what the other backend made of the example.
         backend, faults, own: this backend, what the example showed on it, the digest of its output.
+        exact: the contract asks for bits; where it has a tolerance, each may round as it likes.
     """
     other = theirs.backend
+    if own == theirs.digest:
+        return ""
     if bool(theirs.faults) == bool(faults):
-        if not faults or own == theirs.digest or BY_CHANCE & {*faults, *theirs.faults}:
+        if not faults or not exact or BY_CHANCE & {*faults, *theirs.faults}:
             return ""
         return (
             f"both depart from the oracle, in different ways: {', '.join(theirs.faults)} on the "
@@ -58,8 +63,10 @@ def because(
 ) -> tuple[tuple[str, str], ...]:
     """The faults that the disagreement consists of, each with the backend that showed it.
 
-    Of two backends that are both wrong, what only one of them shows.
+    Of two backends that are both wrong, what only one of them shows; if they show the same, all.
     """
     both = set(theirs.faults) & set(faults)
+    if both == set(theirs.faults) | set(faults):
+        both = set()
     mine = [(f, backend) for f in faults if f not in both]
     return (*mine, *((f, theirs.backend) for f in theirs.faults if f not in both))

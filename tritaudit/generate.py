@@ -251,15 +251,9 @@ OPTIONS: dict[str, tuple[int, ...]] = {"num_warps": (1, 2, 4, 8), "num_stages": 
 def fleets(case: Case) -> Iterator[list[Example]]:
     """The sweep of a GPU: for each structure a batch of examples that differ in their values.
 
-    Every structure of the smallest tiles in every dtype (a dtype costs a compilation, a size does
-    not), the larger tiles in the main dtype, then layouts, scalars and launch options.
+    The structures of the sweep, and the launch options that `run` takes.
     """
-    smallest = _tile_choices(case)[0]
     found: dict[Example, None] = {}
-    for base in structures(case):
-        small = dict(base.tiles) == smallest
-        for dtypes in dtype_choices(case) if small else [main_dtypes(case)]:
-            found[replace(base, dtypes=dtypes)] = None
     for example in sweep(case):
         found[replace(example, fill=Fill(), edits=())] = None
     for base in _two(case):
@@ -286,7 +280,7 @@ def fleet(case: Case, base: Example) -> list[Example]:
 
 
 def large(case: Case) -> list[Example]:
-    """One example of many programs: the largest tiles, LARGE elements where the axes allow."""
+    """Examples of many programs: LARGE elements where the axes allow, small and large tiles."""
     base = largest(case, LARGE)
     axes = case.inputs[0].axes
     if len(axes) > 1:
@@ -297,7 +291,11 @@ def large(case: Case) -> list[Example]:
         sizes = {axes[-2]: rows, axes[-1]: columns}
         base = replace(base, sizes=tuple((a, sizes.get(a, n)) for a, n in base.sizes))
     elements = math.prod(base.size(a) for a in axes)
-    return [replace(base, fill=Fill(FillKind.INDEX))] if elements >= 1 << 16 else []
+    if elements < 1 << 16:
+        return []
+    base = replace(base, fill=Fill(FillKind.INDEX))
+    small = replace(base, tiles=tuple((t.name, t.sizes[0]) for t in case.tiles))
+    return list(dict.fromkeys((small, base)))
 
 
 # --------------------------------------------------------------------------- every pattern

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 #: units that launch on one GPU at a time.
-SLOTS = 8
+SLOTS = 6
 
 
 def _folder() -> Path:

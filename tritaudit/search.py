@@ -76,6 +76,7 @@ from tritaudit.present import (
     view_note,
 )
 from tritaudit.repro import decode, encode
+from tritaudit.strictness import named
 from tritaudit.trial import Trial
 from tritaudit.unnoticed import unnoticed
 
@@ -93,6 +94,8 @@ SHRINK_LAUNCHES = 60
 KEPT_WRONG, KEPT_RIGHT, KEPT_ALIKE = 120, 40, 5
 #: flagged examples of a batch that are looked at one by one.
 CLOSER = 3
+#: unexplained examples after which every candidate is tried only now and then.
+PUZZLED = 12
 #: examples that a proof asks for when those at hand are too few.
 PROBES = 3
 #: examples without an explanation that are launched again until one shows the same.
@@ -269,7 +272,9 @@ class _Search:
         diagnosis = self._familiar(trial)
         if diagnosis is None:
             self.repeat(trial)
-            diagnosis = diagnose(trial, self.remembered)
+            # A kernel that nothing explains is not asked about at every example.
+            known = len(self.unexplained) >= PUZZLED and len(self.seen) % PUZZLED != 0
+            diagnosis = diagnose(trial, self.remembered, only_remembered=known)
         if diagnosis.explanations:
             for found in diagnosis.explanations[0].candidates:
                 if found not in self.remembered:
@@ -436,9 +441,12 @@ class _Search:
             own = self.digests.get(example)
             if own is None or example in self.unjudged:
                 continue
-            told = disagreement(theirs, str(self.backend), faults, own)
+            if own == theirs.digest:
+                continue
+            trial = self.launch(example, "compare")
+            exact = trial.expected.ulps is None
+            told = disagreement(theirs, str(self.backend), faults, own, exact)
             if told:
-                trial = self.launch(example, "compare")
                 order = _order(example, ())
                 self.divergent.append((order, len(self.divergent), trial, told, theirs))
 
@@ -497,7 +505,8 @@ class _Search:
     def _shrink(self, fault: str) -> None:
         """Find the smallest example of one fault: sizes first, then values, then sizes again."""
         launches = self.counter.launches
-        limit = launches + SHRINK_LAUNCHES * 3
+        large = generate.cost(self.sightings[fault].trial.example)[0] > 1 << 16
+        limit = launches + (SHRINK_LAUNCHES // 2 if large else SHRINK_LAUNCHES * 3)
 
         def shows(example: Example) -> bool:
             if self.avoids(example):
@@ -903,14 +912,15 @@ def audit_unit(
         BackendUnavailableError: the interpreter cannot run as it was asked to.
     """
     start = time.monotonic()
-    interpreter.use(fast=request.fast_interpreter)
+    order = request.seed if request.strict_interpreter else None
+    interpreter.use(fast=request.fast_interpreter, strict=order)
     try:
         return _audit(request, emit, inflight)
     except interpreter.FastDiffersError as difference:
-        interpreter.use(fast=False)
+        interpreter.use(strict=order)
         left = max(1.0, request.deadline - (time.monotonic() - start))
         result = _audit(replace(request, deadline=left), emit, inflight)
-        note = f"{difference}, so this case ran on the stock interpreter"
+        note = f"{difference}, so this case ran without the fast one"
         return replace(result, notes=(*result.notes, note))
 
 
@@ -935,7 +945,7 @@ def _audit(request: UnitRequest, emit: Callable[[Event], None], inflight: InFlig
                 search.run()
             else:
                 _replay(search, request.repro)
-            findings = tuple(search.findings())
+            findings = tuple(named(case, f, search._announce) for f in search.findings())
     except CaseError as error:
         findings, outcome, reason = (), Outcome.ERROR, str(error)
     except DeviceLostError as error:

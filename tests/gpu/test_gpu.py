@@ -83,7 +83,7 @@ def test_an_illegal_address_is_one_finding_among_twenty_verdicts(tmp_path: Path)
     assert len(results) == 21
     illegal = results.pop("illegal")
     assert [f["fault"] for f in illegal["findings"]] == ["crash"]
-    assert illegal["findings"][0]["example"]["sizes"] == {"N": 1}
+    assert illegal["findings"][0]["example"]["sizes"] == {"N": 2}
     assert {r["outcome"] for r in results.values()} == {"pass"}
 
 

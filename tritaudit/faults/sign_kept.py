@@ -73,13 +73,24 @@ def _negated(x: torch.Tensor) -> torch.Tensor:
     d = dtype_of(x.dtype)
     if d.is_float:
         return from_bits(bits_of(x) ^ to_signed(d.sign_bit, d.bits), d)
-    return -x if d.is_signed_int else x.clone()
+    # Wide, or the minimum would stay negative: a kernel may negate in a wider type.
+    return -x.to(torch.int64) if d.is_signed_int else x.clone()
+
+
+def _subtracted(x: torch.Tensor) -> torch.Tensor:
+    """0 - x, which is what `-x` means for floats before Triton 3.8: no zero comes out negative."""
+    d = dtype_of(x.dtype)
+    if not d.is_float:
+        return _negated(x)
+    zero = bits_of(x) & to_signed(d.mask >> 1, d.bits) == 0
+    return from_bits(torch.where(zero, 0, bits_of(_negated(x))).to(d.carrier), d)
 
 
 WAYS: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], str]] = {
     "unchanged": (_unchanged, "every value keeps its sign"),
     "negative": (_negative, "every value comes out negative"),
     "negated": (_negated, "every value is negated"),
+    "subtracted": (_subtracted, "every value is subtracted from zero"),
 }
 
 
@@ -87,6 +98,8 @@ def _candidate(name: str) -> Candidate:
     operation, statement = WAYS[name]
 
     def predict(trial: Trial) -> Claim | None:
+        if not dtype_of(trial.expected.value.dtype).sign_bit:
+            return None  # a type without a sign keeps none: a difference wraps in it
         predicted = evaluate(trial, Operations(absolute=operation))
         if predicted is None or predicted.value.shape != trial.wrong.shape:
             return None
