@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         CaseError,
         Known,
         Scalar,
+        SkipFile,
         Tensor,
         Tile,
     )
@@ -43,6 +44,7 @@ __all__ = [
     "Known",
     "Reference",
     "Scalar",
+    "SkipFile",
     "Tensor",
     "Tile",
 ]

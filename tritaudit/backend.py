@@ -217,7 +217,12 @@ def _frames(trace: TracebackType | None) -> Iterator[tuple[FrameType, int]]:
     yield from traceback.walk_tb(trace)
 
 
-_NO_SUCH_BUILDER = "'InterpreterBuilder' object has no attribute"
+#: what the interpreter says where it lacks an operation, or hands a kernel a bare Python float,
+#: which has none of a tensor's methods.
+_INTERPRETER_GAPS = (
+    "'InterpreterBuilder' object has no attribute",
+    "'float' object has no attribute",
+)
 
 
 def explain_error(error: BaseException) -> LaunchError:
@@ -238,7 +243,8 @@ def explain_error(error: BaseException) -> LaunchError:
     name, text = type(root).__name__, str(root).strip()
     message = " ".join(f"{name}: {text}".split()) if text else name
     names = {c.__name__ for link in chain for c in type(link).__mro__}
-    if _NO_SUCH_BUILDER in message or {"OutOfMemoryError", "OutOfResources", "MemoryError"} & names:
+    gap = in_triton and any(text in message for text in _INTERPRETER_GAPS)
+    if gap or {"OutOfMemoryError", "OutOfResources", "MemoryError"} & names:
         kind = "limit"
     elif "AcceleratorError" in names or "CUDA error" in message or "Triton Error" in message:
         kind = "device"

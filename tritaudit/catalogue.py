@@ -21,7 +21,7 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 
 from tritaudit.faults import FAULT_IDS
-from tritaudit.model import Case, CaseError, CaseInfo
+from tritaudit.model import Case, CaseError, CaseInfo, SkipFile
 from tritaudit.targets import (
     PROMISES,
     CatalogueError,
@@ -125,6 +125,9 @@ def _load(source: Source, builtin: Path) -> Listing:
             line = _line_in(error.__traceback__, source.path)
             message = f"needs the module {error.name!r}, which is not installed"
             return Listing(skipped=(LoadProblem(shown, line, message, source.name),))
+        except SkipFile as error:
+            line = _line_in(error.__traceback__, source.path)
+            return Listing(skipped=(LoadProblem(shown, line, str(error), source.name),))
         except (Exception, SystemExit) as error:
             return Listing(problems=(problem_of(error, source.path),))
         return _describe_all(source, tree, module, builtin)

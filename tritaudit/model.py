@@ -52,6 +52,7 @@ __all__ = [
     "Scalar",
     "Severity",
     "Shard",
+    "SkipFile",
     "Skipped",
     "Tensor",
     "Tile",
@@ -77,6 +78,10 @@ IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 class CaseError(ValueError):
     """A case that cannot be used. The message is one sentence that names the offending value."""
+
+
+class SkipFile(Exception):  # noqa: N818 - what to do, not what went wrong
+    """Raised by a case file that cannot be used here; the message says why."""
 
 
 class Backend(enum.StrEnum):
