@@ -14,6 +14,12 @@ from tritaudit import __version__
 from tritaudit.commands import INTERRUPTED, UNABLE, USAGE, Usage
 from tritaudit.commands.functions import FunctionOptions
 from tritaudit.commands.grouped import grouped
+from tritaudit.commands.kerneloptions import (
+    JsonOption,
+    NumWarpsOption,
+    SizeOption,
+    TileOption,
+)
 from tritaudit.commands.options import (
     BackendChoice,
     BackendOption,
@@ -135,3 +141,69 @@ def list_(
     from tritaudit.commands.listing import list_cases, list_faults
 
     _finish(list_faults if faults else lambda: list_cases(targets or [], select or []))
+
+
+@app.command()
+@grouped
+def ir(
+    function: FunctionOptions,
+    case: Annotated[
+        str, typer.Argument(metavar="CASE", help="The case to compile.", show_default=False)
+    ],
+    compare: Annotated[
+        str | None,
+        typer.Option("--compare", metavar="CASE", help="Another case.", show_default=False),
+    ] = None,
+    target: Annotated[
+        str,
+        typer.Option(
+            "--target",
+            metavar="GPU",
+            help="Such as cuda:90, cuda:80, hip:gfx942; it need not be there.",
+            show_default="the GPU at hand, else cuda:90",
+        ),
+    ] = "",
+    stage: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--stage",
+            metavar="STAGE",
+            help="Print ttir, ttgir, llir, ptx, sass or amdgcn; what stems from the call is marked.",
+            show_default=False,
+        ),
+    ] = None,
+    num_warps: NumWarpsOption = None,
+    dim: Annotated[
+        str | None,
+        typer.Option(
+            "--dim", metavar="N,N", help="Flip this axis of the tile instead.", show_default=False
+        ),
+    ] = None,
+    tile: TileOption = None,
+    size: SizeOption = None,
+    json: JsonOption = None,
+) -> None:
+    """Show what the compiler made of tl.flip or tl.abs, and what it costs. Needs no GPU.
+
+    A search for "flip" in the IR finds only names: tl.flip is a library function, taken apart into
+    reshape, xor and reduce before the first IR is written. --stage ttir marks them.
+    """
+    from tritaudit.commands.ir import Plan, named_numbers, numbers
+    from tritaudit.commands.ir import ir as show_ir
+
+    _finish(
+        lambda: show_ir(
+            Plan(
+                case=case,
+                compare=compare,
+                target=target,
+                stages=tuple(stage or ()),
+                num_warps=numbers("--num-warps", num_warps, 1),
+                dims=numbers("--dim", dim, -8),
+                tiles=named_numbers("--tile", tile or [], 1),
+                sizes=named_numbers("--size", size or [], 0),
+                json=json,
+            ),
+            function,
+        )
+    )

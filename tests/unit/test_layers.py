@@ -28,6 +28,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("batch", "blocks", "calls", "exhaustive", "interpreter"),
     ("confirm", "examine", "fleet", "present", "unnoticed"),
     ("search",),
+    ("ir",),
     ("worker", "forkserver"),
     ("unit",),
     ("supervisor",),
@@ -40,7 +41,7 @@ HEAVY = ("torch", "triton", "hypothesis", "numpy")
 #: where a heavy module may be imported when the file is loaded, and where inside a function. The
 #: worker asks for versions, in a process that has imported them anyway.
 LOADS = {
-    "triton": {"backend", "blocks", "interpreter.fast", "interpreter.strict"},
+    "triton": {"backend", "blocks", "ir.recorder", "interpreter.fast", "interpreter.strict"},
     "hypothesis": {"generate", "search"},
     "numpy": {"backend", "interpreter.fast", "interpreter.strict"},
 }

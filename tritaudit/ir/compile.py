@@ -23,9 +23,9 @@ from tritaudit.backend import BackendUnavailableError, device, explain_error, is
 from tritaudit.calls import case_of
 from tritaudit.dtypes import dtype_of
 from tritaudit.ir import recorder
-from tritaudit.ir.marks import find_calls, mark, with_dim
 from tritaudit.ir.costs import amd_costs, nvidia_costs
 from tritaudit.ir.locations import Chain, Row, read
+from tritaudit.ir.marks import find_calls, mark, with_dim
 from tritaudit.ir.model import (
     STAGES,
     Answer,
@@ -67,7 +67,7 @@ def answer(question: Question, announce: Callable[[str], None] = lambda label: N
     arguments, keywords, told = _launch(case, question, where)
     kernels, refused = list[Compiled](), list[Refused]()
     for num_warps in question.num_warps or (None,):
-        announce("" if num_warps is None else f"num_warps={num_warps}")
+        announce(request.case if num_warps is None else f"{request.case} num_warps={num_warps}")
         prepare = partial(_set_dim, dim=question.dim)
         with recorder.recording(num_warps, prepare) as launches:
             try:

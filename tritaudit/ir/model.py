@@ -81,7 +81,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of `tl.flip` or `tl.abs` in a kernel. Columns are UTF-8 offsets, from 0, end beyond."""
+    """A call of `tl.flip` or `tl.abs` in a kernel. Columns are bytes from 0, the end is beyond."""
 
     name: str  # "flip" or "abs"
     path: str

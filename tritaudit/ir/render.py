@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from tritaudit.ir.model import Answer, Argument, Call, Compiled, Costs, Refused, Stage
-from tritaudit.report.wording import count, line, listed, pad, shorten
+from tritaudit.report.wording import count, line, listed, pad, wrapped
 from tritaudit.targets import shown_path
 
 __all__ = ["render_answers", "render_comparison", "render_costs", "render_listing"]
@@ -26,17 +26,8 @@ _COLUMNS = (
     ("instructions", "instruc-", "tions", 8),
 )
 assert {name for name, *_ in _COLUMNS} == {f.name for f in fields(Costs)}
-#: what a comparison names, with the plural.
-_COMPARED = (
-    ("shuffles", "shuffle"),
-    ("barriers", "barrier"),
-    ("shared_loads", "shared load"),
-    ("shared_stores", "shared store"),
-    ("shared_bytes", "byte of shared memory"),
-    ("registers", "register"),
-    ("spills", "spill"),
-    ("instructions", "instruction"),
-)
+#: operations of a stage that are named.
+_MOST_OPERATIONS = 10
 
 
 def render_answers(answers: Sequence[Answer], width: int) -> RenderableType:
@@ -67,10 +58,10 @@ def _head(answer: Answer, width: int) -> Text:
 def _kernels(answer: Answer, width: int) -> list[Text]:
     """Each kernel once: with another number of warps only the counts differ."""
     first = answer.kernels[0].num_warps if answer.kernels else 0
-    return [_kernel(k, width) for k in answer.kernels if k.num_warps == first]
+    return [_kernel(answer, k, width) for k in answer.kernels if k.num_warps == first]
 
 
-def _kernel(kernel: Compiled, width: int) -> Text:
+def _kernel(answer: Answer, kernel: Compiled, width: int) -> Text:
     text = Text(no_wrap=True, overflow="ignore")
     grid = ", ".join(str(n) for n in kernel.grid)
     grid = f"({grid},)" if len(kernel.grid) == 1 else f"({grid})"
@@ -81,14 +72,17 @@ def _kernel(kernel: Compiled, width: int) -> Text:
     for row in _arguments(kernel.arguments, width - 4):
         text.append(f"\n    {row}", "dim")
     for call in kernel.calls:
-        text.append(f"\n  {_place(call)}  ", "underline").append(line(call.text), "bold")
+        text.append("\n  ").append(_place(call), "underline").append(f"  {line(call.text)}", "bold")
+        if answer.dim is not None and call.name == "flip":
+            text.append(f", with {answer.dim} in place of its axis,")
     if not kernel.calls:
-        text.append("\n  neither tl.flip nor tl.abs is called: no line is marked")
-        return text
+        return text.append("\n  neither tl.flip nor tl.abs is called: no line is marked")
     text.append(" became" if len(kernel.calls) == 1 else "\n  became")
     for stage in kernel.stages:
         text.append("\n").append_text(_became(stage, width))
-    return text.append_text(_search(kernel))
+    for row in wrapped(_search(kernel), width - 2):
+        text.append(f"\n  {row}")
+    return text
 
 
 def _arguments(arguments: Iterable[Argument], width: int) -> list[str]:
@@ -107,26 +101,31 @@ def _place(call: Call) -> str:
 
 
 def _became(stage: Stage, width: int) -> Text:
-    """A line for a stage: how many lines stem from the calls, and which operations they are."""
-    text = Text(f"    {pad(stage.name, 7)}", "bold", no_wrap=True, overflow="ignore")
+    """How many lines of a stage stem from the calls, and which operations they are."""
+    text = Text(f"    {pad(stage.name, 6)} ", "bold", no_wrap=True, overflow="ignore")
     if not stage.marked:
         return text.append("nothing of its own", "dim")
-    code = f"{len(stage.marked)} of {count(len(stage.rows), 'line')}"
-    text.append(f"{pad(code, 16)} ", "dim")
-    told = ", ".join(f"{name} {number}" for name, number in stage.operations)
-    return text.append(shorten(line(told), max(width - 29, 20)))
+    lines = f"{len(stage.marked)} of {len(stage.rows)} lines"
+    text.append(f"{pad(lines, 17)} ", "dim")
+    words = [f"{name} {number}" for name, number in stage.operations[:_MOST_OPERATIONS]]
+    if len(stage.operations) > _MOST_OPERATIONS:
+        words.append(f"{count(len(stage.operations) - _MOST_OPERATIONS, 'other')}")
+    rows = wrapped(line(", ".join(words)), max(width - 29, 24))
+    return text.append(f"\n{' ' * 29}".join(rows), "")
 
 
-def _search(kernel: Compiled) -> Text:
+def _search(kernel: Compiled) -> str:
     """Why looking for "flip" in the text finds nothing that is done (claim A47)."""
     stage = kernel.stage("ttir")
-    text = Text()
     if stage is None or all(call.name != "flip" for call in kernel.calls):
-        return text
-    found = count(stage.mentions, "line")
-    text.append(f'\n  Searching the TTIR for "flip" finds {found}: names of files and functions,\n')
-    return text.append(
-        "  and no operation. tl.flip is a library function; what it is made of is above.", ""
+        return ""
+    if any("flip" in name.lower() for name, _ in stage.operations):
+        return ""
+    found = count(stage.mentions, "line") if stage.mentions else "nothing"
+    names = ", which are names of files and functions," if stage.mentions else ""
+    return (
+        f'A search for "flip" in this TTIR finds {found}{names} and no operation: tl.flip is a '
+        "library function, taken apart into what is listed above."
     )
 
 
@@ -136,10 +135,7 @@ def _refusals(answer: Answer) -> list[Text]:
 
 def _refusal(answer: Answer, refused: Refused) -> Text:
     warps = "" if refused.num_warps is None else f" with {count(refused.num_warps, 'warp')}"
-    if answer.kernels:
-        head = f"  run ended early{warps}: "
-    else:
-        head = f"  not compiled{warps}: "
+    head = f"  run ended early{warps}: " if answer.kernels else f"  not compiled{warps}: "
     text = Text(head, "bold red").append(line(refused.message), "")
     if refused.path:
         text.append(f"\n  at {line(shown_path(refused.path))}:{refused.line}", "dim")
@@ -207,28 +203,21 @@ def _row(costs: Costs) -> str:
 
 
 def render_comparison(first: Answer, other: Answer) -> Text | None:
-    """A sentence for each number of warps on which two cases differ; None without a pair."""
+    """A sentence for each number of warps on how two cases differ; None without a pair."""
     sentences = []
-    for kernel in first.kernels[:1] if len(first.kernels) == 1 else first.kernels:
+    for kernel in first.kernels:
         pair = next((k for k in other.kernels if k.num_warps == kernel.num_warps), None)
         if pair is not None:
-            sentences.append(_difference(first, kernel, other, pair))
+            head = f"{line(first.case)} against {line(other.case)}, "
+            text = Text(head).append(f"{count(pair.num_warps, 'warp')}: ")
+            sentences.append(text.append(_differences(kernel.costs, pair.costs), "bold"))
     return Text("\n").join(sentences) if sentences else None
 
 
-def _difference(first: Answer, kernel: Compiled, other: Answer, pair: Compiled) -> Text:
-    more, fewer = [], []
-    for name, noun in _COMPARED:
-        a, b = getattr(kernel.costs, name), getattr(pair.costs, name)
-        if a is None or b is None or a == b:
-            continue
-        plural = "bytes of shared memory" if name == "shared_bytes" else ""
-        (more if b > a else fewer).append(count(abs(b - a), noun, plural))
-    text = Text.assemble(
-        (line(other.case), "bold"), f" against {line(first.case)}, {count(pair.num_warps, 'warp')}: "
-    )
-    if kernel.costs.shuffles != pair.costs.shuffles:
-        text.append(f"{pair.costs.shuffles} shuffles against {kernel.costs.shuffles}; ", "bold")
-    told = [f"{listed(more)} more"] if more else []
-    told += [f"{listed(fewer)} less" if not more else f"{listed(fewer)} fewer"] if fewer else []
-    return text.append("; ".join(told) if told else "the same costs").append(".")
+def _differences(a: Costs, b: Costs) -> str:
+    told = []
+    for field in fields(Costs):
+        one, two = getattr(a, field.name), getattr(b, field.name)
+        if one != two and one is not None and two is not None:
+            told.append(f"{field.name.replace('_', ' ')} {one:,} against {two:,}")
+    return f"{listed(told)}." if told else "the same costs."
