@@ -12,6 +12,7 @@ import typer
 
 from tritaudit import __version__
 from tritaudit.commands import INTERRUPTED, UNABLE, USAGE, Usage
+from tritaudit.commands.completion import complete_explain
 from tritaudit.commands.functions import FunctionOptions
 from tritaudit.commands.grouped import grouped
 from tritaudit.commands.kerneloptions import (
@@ -23,12 +24,17 @@ from tritaudit.commands.kerneloptions import (
 from tritaudit.commands.options import (
     BackendChoice,
     BackendOption,
+    ConfigOption,
+    FailOnOption,
     FastInterpreterOption,
     MaxExamplesOption,
+    ReportOption,
     SeedOption,
     SelectOption,
+    StrictInterpreterOption,
     Targets,
     TimeoutOption,
+    VerboseOption,
 )
 from tritaudit.commands.runoptions import RunOptions
 
@@ -98,8 +104,14 @@ def run(options: RunOptions, function: FunctionOptions) -> None:
 @grouped
 def explain(
     what: Annotated[
-        str, typer.Argument(metavar="CASE|FAULT|FILE", help="What to explain.", show_default=False)
-    ],
+        str | None,
+        typer.Argument(
+            metavar="CASE|FAULT|REPORT",
+            help="What to explain. None: the last failure.",
+            show_default=False,
+            autocompletion=complete_explain,
+        ),
+    ] = None,
     repro: Annotated[
         str | None,
         typer.Option("--repro", metavar="TOKEN", help="Replay this example.", show_default=False),
@@ -109,6 +121,7 @@ def explain(
     max_examples: MaxExamplesOption = None,
     timeout: TimeoutOption = 60.0,
     fast_interpreter: FastInterpreterOption = False,
+    strict_interpreter: StrictInterpreterOption = False,
     html: Annotated[
         str | None,
         typer.Option(
@@ -121,14 +134,73 @@ def explain(
     """Show in full what is wrong with a case, or what a fault means."""
     from tritaudit.commands.auditing import Plan
     from tritaudit.commands.explain import explain_case, explain_fault
+    from tritaudit.commands.stored import explain_last, explain_report
     from tritaudit.faults import FAULT_IDS
 
+    if what is None or what.endswith(".json"):
+        if repro is not None:
+            raise typer.BadParameter("--repro needs a case")
+        _finish(lambda: explain_last(html) if what is None else explain_report(what, html))
+        return
     if what in FAULT_IDS and repro is None:
         if html is not None:
             raise typer.BadParameter("a fault has no page: --html needs a case")
         _finish(lambda: explain_fault(what))
-    plan = Plan(seed, max_examples or 0, timeout, repro=repro, fast_interpreter=fast_interpreter)
+    plan = Plan(
+        seed,
+        max_examples or 0,
+        timeout,
+        repro=repro,
+        fast_interpreter=fast_interpreter,
+        strict_interpreter=strict_interpreter,
+    )
     _finish(lambda: explain_case(what, backend, plan, function, html))
+
+
+@app.command()
+def compare(
+    reports: Annotated[
+        list[str], typer.Argument(metavar="REPORT", help="JSON reports, oldest first.")
+    ],
+    everything: Annotated[
+        bool, typer.Option("--all", help="Show the cases that did not change, too.")
+    ] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Set reports side by side: what appeared, vanished or changed. Exits with 1 on a regression.
+
+    Two versions of Triton, the interpreter against a GPU, before against after.
+    """
+    from tritaudit.commands.compare import compare_reports
+
+    _finish(lambda: compare_reports(reports, everything=everything, markdown=markdown, json=json))
+
+
+@app.command()
+def merge(
+    reports: Annotated[list[str], typer.Argument(metavar="REPORT", help="JSON reports.")],
+    report: ReportOption = None,
+    fail_on: FailOnOption = None,
+    config: ConfigOption = None,
+    verbose: VerboseOption = False,
+) -> None:
+    """Join the reports of shards, backends and machines, and exit as one run would have.
+
+    Two reports with a verdict on the same case and backend are refused; a shard that is missing is
+    named, and the exit code is 3.
+    """
+    from tritaudit.commands.merge import merge_reports
+
+    _finish(lambda: merge_reports(reports, report, fail_on, config, verbose=verbose))
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of the JSON report."""
+    from tritaudit.report.json_report import schema as text
+
+    typer.echo(text(), nl=False)
 
 
 @app.command("list")

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from tritaudit.model import CaseResult, Environment, Finding, Outcome, Report
 
-__all__ = ["Change", "Comparison", "Row", "Run", "compare"]
+__all__ = ["Change", "Comparison", "Row", "Run", "compare", "differences"]
 
 #: outcomes that ask for attention; getting there from any other is a regression.
 _BAD = (Outcome.FAIL, Outcome.STALE, Outcome.ERROR)
@@ -106,7 +106,7 @@ def _change(before: int, a: CaseResult, after: int, b: CaseResult) -> Change | N
         after,
         appeared,
         tuple(f for f in old if f not in new),
-        tuple(f for f in new if f in old and _looks(new[f]) != _looks(old[f])),
+        tuple(f for f in new if f in old and differences(old[f], new[f])),
         news or (b.outcome in _BAD and a.outcome not in _BAD),
     )
     quiet = not (change.appeared or change.vanished or change.changed)
@@ -117,6 +117,17 @@ def _by_fault(result: CaseResult) -> dict[str, Finding]:
     return {f.fault: f for f in sorted(result.findings, key=lambda f: f.fault)}
 
 
-def _looks(finding: Finding) -> tuple[object, ...]:
-    """What makes a finding the same as another; how often it showed does not."""
-    return finding.expected, frozenset(finding.dtypes or (finding.dtype,)), finding.example
+def differences(a: Finding, b: Finding) -> tuple[str, ...]:
+    """What became of a finding that shows in two runs, in words; how often it showed is nothing."""
+    out = []
+    if a.expected != b.expected:
+        out.append("now expected" if b.expected else "no longer expected")
+    old, new = a.dtypes or (a.dtype,), b.dtypes or (b.dtype,)
+    more, fewer = [d for d in new if d not in old], [d for d in old if d not in new]
+    out += [f"also in {', '.join(more)}"] if more else []
+    out += [f"not in {', '.join(fewer)}"] if fewer else []
+    if a.example != b.example:
+        sizes = f"{a.example.label()} → {b.example.label()}"
+        alike = a.example.label() == b.example.label()
+        out.append("another smallest example" if alike else sizes)
+    return tuple(out)

@@ -23,7 +23,7 @@ from tritaudit.repro import VERSION, ReproError, backend_of, decode
 from tritaudit.targets import builtin_root, nearest, resolve, shown_path
 from tritaudit.unit import request_for
 
-__all__ = ["explain_case", "explain_fault"]
+__all__ = ["explain_case", "explain_fault", "explained_of"]
 
 
 def explain_fault(fault: str) -> int:
@@ -114,13 +114,14 @@ def _explain(console: Console, result: CaseResult, cases: Sequence[CaseInfo]) ->
     print_problem(console, result)
     print_notes(console, result)
     info = next((c for c in cases if c.name == result.case), None)
-    explained = [_explained(finding, info) for finding in result.findings]
+    explained = [explained_of(finding, info) for finding in result.findings]
     for e in explained:
         print_explanation(console, e)
     return explained
 
 
-def _explained(finding: Finding, info: CaseInfo | None) -> Explained:
+def explained_of(finding: Finding, info: CaseInfo | None) -> Explained:
+    """A finding with all that is known about it; `info` None where only a report tells of it."""
     contract = info.contract if info is not None else ""
     twin = (info.twin if info is not None else None) or advice.twin(finding, contract)
     return Explained(

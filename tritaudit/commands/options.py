@@ -6,18 +6,22 @@ from typing import Annotated
 
 import typer
 
-from tritaudit.choices import BackendChoice
+from tritaudit.choices import BackendChoice, FailOn
+from tritaudit.commands.completion import complete_report
 
 __all__ = [
     "BackendChoice",
     "BackendOption",
+    "ConfigOption",
     "ExitZeroOption",
+    "FailOnOption",
     "FastInterpreterOption",
     "JobsOption",
     "MaxExamplesOption",
     "ReportOption",
     "SeedOption",
     "SelectOption",
+    "StrictInterpreterOption",
     "Targets",
     "TimeoutOption",
     "VerboseOption",
@@ -107,7 +111,26 @@ ReportOption = Annotated[
     typer.Option(
         "--report",
         metavar="FORMAT=PATH",
-        help="Write a report, such as json=report.json; may be repeated.",
+        help="Write a report: json, junit, sarif, github, markdown or html, to a file or to "
+        "standard output (-); may be repeated.",
+        show_default=False,
+        autocompletion=complete_report,
+    ),
+]
+FailOnOption = Annotated[
+    FailOn | None,
+    typer.Option(
+        "--fail-on",
+        help="Exit with 1 from this severity on. [default: note]",
+        show_default=False,
+    ),
+]
+ConfigOption = Annotated[
+    str | None,
+    typer.Option(
+        "--config",
+        metavar="PATH",
+        help="Read [tool.tritaudit] of this file. [default: of the nearest pyproject.toml]",
         show_default=False,
     ),
 ]
@@ -120,6 +143,13 @@ FastInterpreterOption = Annotated[
     typer.Option(
         "--fast-interpreter/--no-fast-interpreter",
         help="Replace what is slow in the interpreter, checked against it in every case.",
+    ),
+]
+StrictInterpreterOption = Annotated[
+    bool,
+    typer.Option(
+        "--strict-interpreter/--no-strict-interpreter",
+        help="Let the interpreter do what a GPU may: undefined padding, programs in any order.",
     ),
 ]
 VerboseOption = Annotated[

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,18 +10,11 @@ from tritaudit import sharding
 from tritaudit.catalogue import Listing
 from tritaudit.choices import BackendChoice
 from tritaudit.commands import NOTHING_UNEXPECTED, Usage
-from tritaudit.commands.auditing import Plan, audit, exit_code, print_report
+from tritaudit.commands.auditing import Plan, audit
+from tritaudit.commands.concluding import conclude, console_beside, report_files
 from tritaudit.commands.functions import FunctionOptions, calls_of
 from tritaudit.commands.lastfailed import list_failed, remember
-from tritaudit.commands.reports import (
-    STDOUT,
-    ReportFile,
-    ReportWriteError,
-    parse_reports,
-    read_report,
-    with_defaults,
-    write_reports,
-)
+from tritaudit.commands.reports import read_report
 from tritaudit.commands.runoptions import RunOptions
 from tritaudit.commands.session import (
     Output,
@@ -33,9 +25,8 @@ from tritaudit.commands.session import (
     skipped_results,
 )
 from tritaudit.commands.settings import backend_of, plan_of, settings_of, targets_of
-from tritaudit.config import Settings
 from tritaudit.merging import Named, merge
-from tritaudit.model import CallSpec, CaseInfo, CaseResult, Judgement, Report, Shard
+from tritaudit.model import CallSpec, CaseInfo, CaseResult, Report, Shard
 from tritaudit.storage import FOLDER, Storage
 from tritaudit.supervisor import Supervisor
 
@@ -51,100 +42,96 @@ def run(options: RunOptions, function: FunctionOptions) -> int:
         ReportWriteError: after everything is printed.
         OSError: the output could not be written; reports and failures are.
     """
+    _check_shard(options)
     settings = settings_of(options.config)
     targets = targets_of(options.targets, settings)
     calls = calls_of(function, targets)
     plan = plan_of(options, settings, () if calls else function.dtypes())
-    reports = _reports(options, settings)
-    storage = Storage(settings.folder, Path.cwd())
-    console = Output(stderr=any(f.path == STDOUT and not f.implied for f in reports))
+    files = report_files(options.report, settings)
+    console = console_beside(files)
+    work = _Work(options, plan, targets, calls, Storage(settings.folder, Path.cwd()), console)
     choice = backend_of(options.backend, settings)
-    if choice is BackendChoice.BOTH:
-        report, stopped = _both(options, settings, calls, plan, storage, console)
-        return _conclude(report, reports, options, console, plan, stopped)
-    with open_backend(choice) as supervisor:
-        if options.last_failed:
-            listing = list_failed(supervisor, storage, targets if options.targets else [], calls)
-            if not listing.cases:
-                console.print(f"No failure is stored in {FOLDER}: nothing to run again.")
-                return NOTHING_UNEXPECTED
-        else:
-            listing = cases_of(supervisor, targets, calls)
-        part = _part(listing, options, plan, supervisor, storage)
-        report = audit(supervisor, part.cases, plan, console, part.skipped)
-        report = replace(report, shard=part.shard, remarks=_remarks(options, plan, report))
-        _store(storage, report, supervisor, part, options, plan)
-    return _conclude(report, reports, options, console, plan, supervisor.stopped)
+    report, stopped = work.on_both() if choice is BackendChoice.BOTH else work.on_one(choice)
+    if report is None:
+        console.print(f"No failure is stored in {FOLDER}: nothing to run again.")
+        return NOTHING_UNEXPECTED
+    verbose, fail_on = options.verbose, plan.fail_on
+    return conclude(report, files, console, verbose=verbose, fail_on=fail_on, stopped=stopped)
 
 
-def _both(
-    options: RunOptions,
-    settings: Settings,
-    calls: tuple[CallSpec, ...],
-    plan: Plan,
-    storage: Storage,
-    console: Output,
-) -> tuple[Report, str]:
-    """Run on the interpreter, then on the GPU, where every example of the first is tried again.
-
-    Raises:
-        Usage: options that make sense for one backend alone.
-        BackendError: one of the two does not start, or there is no GPU.
-    """
-    if options.last_failed or options.shard:
-        raise Usage("--backend both runs whole: it goes with neither --last-failed nor --shard")
-    parts: list[Named] = []
-    compare: dict[str, tuple[Judgement, ...]] = {}
-    targets = targets_of(options.targets, settings)
-    with open_backend(BackendChoice.GPU):
-        pass  # find out that there is no GPU before the interpreter has run for minutes
-    for choice in (BackendChoice.INTERPRETER, BackendChoice.GPU):
-        with open_backend(choice) as supervisor:
-            listing = cases_of(supervisor, targets, calls)
-            part = _part(listing, options, plan, supervisor, storage)
-            judge = choice is BackendChoice.INTERPRETER
-            here = replace(plan, judge=judge, compare=compare, fast_interpreter=False)
-            report = audit(supervisor, part.cases, here, console, part.skipped)
-            compare = {r.case: r.judgements for r in report.results}
-            parts.append(Named(str(choice), report))
-            if supervisor.stopped:
-                break
-    return merge(parts), supervisor.stopped
-
-
-def _conclude(
-    report: Report,
-    reports: Sequence[ReportFile],
-    options: RunOptions,
-    console: Output,
-    plan: Plan,
-    stopped: str,
-) -> int:
-    """Write the reports, print what the lines of the cases could not hold; the exit code."""
-    unwritten = _write(report, reports)
-    print_report(console, report, verbose=options.verbose)
-    if console.lost is not None:
-        raise console.lost
-    if unwritten is not None:
-        raise unwritten
-    return exit_code(report, stopped, fail_on=plan.fail_on)
-
-
-def _reports(options: RunOptions, settings: Settings) -> tuple[ReportFile, ...]:
-    if options.report is not None:
-        files = parse_reports(options.report)
-    else:
-        files = parse_reports(settings.report, settings.folder)
-    return with_defaults(files, os.environ)
-
-
-def _write(report: Report, files: Sequence[ReportFile]) -> Exception | None:
-    """Write the reports; what is wrong with them is raised when the verdict has been printed."""
+def _check_shard(options: RunOptions) -> None:
+    if options.shard is None and options.durations is not None:
+        raise Usage("--durations goes with --shard")
     try:
-        write_reports(report, files)
-    except (ReportWriteError, BrokenPipeError) as error:
-        return error
-    return None
+        sharding.parse(options.shard or "1/1")
+    except sharding.ShardError as error:
+        raise Usage(f"--shard {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What is to be done, and where it is shown and kept."""
+
+    options: RunOptions
+    plan: Plan
+    targets: list[str]
+    calls: tuple[CallSpec, ...]
+    storage: Storage
+    console: Output
+
+    def on_one(self, choice: BackendChoice) -> tuple[Report | None, str]:
+        """Run on one backend: the report, and why it was stopped.
+
+        None in place of a report: the last failures were asked for, and there are none.
+        """
+        with open_backend(choice) as supervisor:
+            listing = self._listing(supervisor)
+            if not listing.cases and self.options.last_failed:
+                return None, ""
+            part = _part(listing, self.options, self.plan, supervisor, self.storage)
+            report = audit(supervisor, part.cases, self.plan, self.console, part.skipped)
+            report = replace(
+                report, shard=part.shard, remarks=_remarks(self.options, self.plan, report)
+            )
+            _store(self.storage, report, supervisor, part, self.options, self.plan)
+            return report, supervisor.stopped
+
+    def _listing(self, supervisor: Supervisor) -> Listing:
+        if not self.options.last_failed:
+            return cases_of(supervisor, self.targets, self.calls)
+        given = self.targets if self.options.targets else []
+        return list_failed(supervisor, self.storage, given, self.calls)
+
+    def on_both(self) -> tuple[Report, str]:
+        """Run on the interpreter, then on the GPU, where every example of the first is tried again.
+
+        Raises:
+            Usage: options that make sense for one backend alone.
+            BackendError: one of the two does not start, or there is no GPU.
+        """
+        if self.options.last_failed or self.options.shard:
+            raise Usage("--backend both runs whole: it goes with neither --last-failed nor --shard")
+        parts: list[Named] = []
+        plan = replace(self.plan, judge=True, fast_interpreter=False)
+        with open_backend(BackendChoice.GPU):
+            pass  # find out that there is no GPU before the interpreter has run for minutes
+        for choice in (BackendChoice.INTERPRETER, BackendChoice.GPU):
+            with open_backend(choice) as supervisor:
+                listing = cases_of(supervisor, self.targets, self.calls)
+                part = _part(listing, self.options, plan, supervisor, self.storage)
+                report = audit(supervisor, part.cases, plan, self.console, part.skipped)
+                _store(self.storage, report, supervisor, part, self.options, plan)
+                parts.append(Named(str(choice), report))
+                if supervisor.stopped:
+                    break
+                told = {r.case: r.judgements for r in report.results}
+                plan = replace(plan, judge=False, compare=told)
+                if plan.time_budget is not None:
+                    left = max(plan.time_budget - report.seconds, 1.0)
+                    plan = replace(plan, time_budget=left)
+        whole = merge(parts)
+        remarks = _remarks(self.options, self.plan, whole)
+        return replace(whole, remarks=remarks), supervisor.stopped
 
 
 # --------------------------------------------------------------------------- which cases
@@ -169,18 +156,13 @@ def _part(
     """What `--select` and `--shard` leave of a listing.
 
     Raises:
-        Usage: a pattern matches nothing, or the part makes no sense.
+        Usage: a pattern matches nothing, or the durations cannot be read.
     """
     cases = selected(listing.cases, options.select or [])
     skipped = [] if options.select else skipped_results(listing, supervisor.backend)
     if options.shard is None:
-        if options.durations is not None:
-            raise Usage("--durations goes with --shard")
         return _Part(cases, skipped)
-    try:
-        index, count = sharding.parse(options.shard)
-    except sharding.ShardError as error:
-        raise Usage(f"--shard {error}") from error
+    index, count = sharding.parse(options.shard)
     backend = str(supervisor.backend)
     seconds = storage.durations(_kind(supervisor, plan))
     if options.durations is not None:
@@ -204,11 +186,12 @@ def _kind(supervisor: Supervisor, plan: Plan) -> str:
 
 
 def _remarks(options: RunOptions, plan: Plan, report: Report) -> tuple[str, ...]:
-    """On ignores that are of no use, where the run would have seen it."""
+    """On a strict interpreter, and on ignores of no use, where the run would have seen it."""
+    strict = ("the kernels ran on the strict interpreter",) if plan.strict_interpreter else ()
     if plan.faults or plan.dtypes or options.shard:
-        return ()
+        return strict
     part = (options.targets, options.select, options.last_failed, report.ended)
-    return tuple(plan.acceptance.remarks(report, whole=not any(part)))
+    return (*strict, *plan.acceptance.remarks(report, whole=not any(part)))
 
 
 def _store(

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from tritaudit.choices import BackendChoice, FailOn, ProfileChoice
+from tritaudit.choices import BackendChoice, ProfileChoice
 from tritaudit.commands import options
-from tritaudit.commands.completion import complete_case, complete_fault, complete_report
+from tritaudit.commands.completion import complete_case, complete_fault
 
 __all__ = ["RunOptions"]
 
@@ -127,42 +127,16 @@ class RunOptions:
             "up to 16 each.",
         ),
     ] = False
-    fast_interpreter: Annotated[
-        bool,
-        typer.Option(
-            "--fast-interpreter/--no-fast-interpreter",
-            help="Replace what is slow in the interpreter, checked against it in every case.",
-        ),
-    ] = False
-    report: Annotated[
-        list[str] | None,
-        _option(
-            "--report",
-            metavar="FORMAT=PATH",
-            text="Write a report: json, junit, sarif, github, markdown or html, to a file or to "
-            "standard output (-); may be repeated.",
-            autocompletion=complete_report,
-        ),
-    ] = None
+    fast_interpreter: options.FastInterpreterOption = False
+    strict_interpreter: options.StrictInterpreterOption = False
+    report: options.ReportOption = None
     baseline: Annotated[
         str | None,
         _option("--baseline", metavar="PATH", text="Fail only for what this JSON report has not."),
     ] = None
-    fail_on: Annotated[
-        FailOn | None,
-        _option("--fail-on", text="Exit with 1 from this severity on. [default: note]"),
-    ] = None
+    fail_on: options.FailOnOption = None
     exit_zero: Annotated[
         bool, _option("--exit-zero", text="As --fail-on never (errors still count).")
     ] = False
-    config: Annotated[
-        str | None,
-        _option(
-            "--config",
-            metavar="PATH",
-            text="Read [tool.tritaudit] of this file. [default: of the nearest pyproject.toml]",
-        ),
-    ] = None
-    verbose: Annotated[
-        bool, _option("--verbose", "-v", text="Show the findings that were expected, too.")
-    ] = False
+    config: options.ConfigOption = None
+    verbose: options.VerboseOption = False

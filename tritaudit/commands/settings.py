@@ -19,7 +19,7 @@ from tritaudit.faults import FAULT_IDS
 from tritaudit.profiles import PROFILES
 from tritaudit.targets import nearest, shown_path
 
-__all__ = ["backend_of", "plan_of", "settings_of", "targets_of"]
+__all__ = ["acceptance_of", "backend_of", "plan_of", "settings_of", "targets_of"]
 
 T = TypeVar("T")
 
@@ -69,6 +69,7 @@ def plan_of(options: RunOptions, settings: Settings, dtypes: tuple[str, ...]) ->
         timeout=_first(options.timeout, settings.timeout, PROFILES[profile].timeout),
         jobs=_first(parse_jobs(options.jobs) if options.jobs else None, settings.jobs, 0),
         fast_interpreter=options.fast_interpreter,
+        strict_interpreter=options.strict_interpreter,
         exhaustive=options.exhaustive,
         profile=profile,
         dtypes=dtypes,
@@ -76,7 +77,7 @@ def plan_of(options: RunOptions, settings: Settings, dtypes: tuple[str, ...]) ->
         time_budget=options.time_budget or settings.time_budget,
         first=options.first,
         fail_on=FailOn.NEVER if options.exit_zero else fail_on,
-        acceptance=_acceptance(options.baseline, settings),
+        acceptance=acceptance_of(options.baseline, settings),
     )
 
 
@@ -92,7 +93,12 @@ def _faults(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _acceptance(baseline: str | None, settings: Settings) -> Acceptance:
+def acceptance_of(baseline: str | None, settings: Settings) -> Acceptance:
+    """The ignores of the configuration and a baseline, today.
+
+    Raises:
+        Usage: the baseline cannot be read.
+    """
     if baseline is None and settings.baseline is not None:
         baseline = shown_path(settings.folder / settings.baseline)
     return Acceptance(
