@@ -33,6 +33,6 @@ case = Case(
     run=run,
     contract=Flip("T"),
     inputs=[Tensor("cache", "B H T D", dtypes=FLOATS + FP8)],
-    tiles=[Tile("BLOCK_T", axis="T", sizes=(4, 8))],
+    tiles=[Tile("BLOCK_T", axis="T", sizes=(8, 16))],
     axes={"B": (1, 2), "H": (1, 2), "T": (1, 20), "D": (1, 4)},
 )
