@@ -155,6 +155,7 @@ class _Search:
         self.exhaustive: list[str] = []
         self.avoided = [decode(token) for token in request.avoid]
         self.notes: set[str] = set()
+        self.unjudged: set[Example] = set()
         self.cut = ""
         #: what the sweep has yet to try, and why the search should end now, "" if it should not.
         self.ahead: Iterator[Example] = iter(())
@@ -226,6 +227,7 @@ class _Search:
 
     def skip(self, example: Example, reason: str) -> None:
         """Count an example that is not judged."""
+        self.unjudged.add(example)
         entry = self.skips.setdefault(reason, _Skips(reason))
         entry.count += 1
         entry.dtypes.add(example.dtype())
@@ -812,8 +814,8 @@ class _Search:
         return replace(found, example=trial.example)
 
     def _judged(self) -> list[tuple[Example, int]]:
-        """Every example that was tried, and one of each batch with how many it stands for."""
-        return [(e, 1) for e in self.seen] + self.fleet.structures
+        """Every example that was judged, and one of each batch with how many it stands for."""
+        return [(e, 1) for e in self.seen if e not in self.unjudged] + self.fleet.structures
 
     def coverage(self) -> Coverage:
         """What was launched and judged."""
@@ -832,7 +834,7 @@ class _Search:
             dtypes[example.dtype()] = dtypes.get(example.dtype(), 0) + count
         rate = self.fleet.examples / self.fleet.seconds if self.fleet.seconds else 0.0
         return Coverage(
-            examples=len(self.seen) + self.fleet.examples,
+            examples=len(self.seen.keys() - self.unjudged) + self.fleet.examples,
             launches=self.counter.launches,
             elements=self.counter.elements,
             sizes=tuple(axes),

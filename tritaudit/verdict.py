@@ -78,12 +78,12 @@ def _marked(
 
 
 def _nothing_ran(result: CaseResult) -> CaseResult | None:
-    """The result of a unit that launched nothing; None where something was launched or found."""
+    """The result of a unit that judged nothing; None where something was judged or found."""
     if result.findings:
         return None
     if result.outcome is Outcome.SKIP:
         return result
-    if result.coverage.launches:
+    if result.coverage.launches and (result.coverage.examples or not result.coverage.skipped):
         return None
     reasons = tuple(dict.fromkeys(s.reason for s in result.coverage.skipped))
     if reasons:
