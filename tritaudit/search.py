@@ -155,7 +155,6 @@ class _Search:
         self.exhaustive: list[str] = []
         self.avoided = [decode(token) for token in request.avoid]
         self.notes: set[str] = set()
-        self.unjudged: set[Example] = set()
         self.cut = ""
         #: what the sweep has yet to try, and why the search should end now, "" if it should not.
         self.ahead: Iterator[Example] = iter(())
