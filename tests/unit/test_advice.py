@@ -177,9 +177,9 @@ def test_a_flip_per_tile_in_the_names_of_its_kernel(kernel: Callable[[str], Path
         (
             7,
             "N = 7 fills 3 of the 4 lanes of the last tile (TILE = 4). The other lane is masked "
-            "and holds 0.0. `tl.flip(values, 0)` (line 11) turns the whole tile, padding included, so "
-            "that the padding comes first. The store still writes the first 3 lanes: 1 of them is "
-            "padding now, and 1 element of x is lost.",
+            "and holds 0.0. `tl.flip(values, 0)` (line 11) turns the whole tile, padding included, "
+            "so that the padding comes first. The store still writes the first 3 lanes: 1 of them "
+            "is padding now, and 1 element of x is lost.",
         ),
     ],
 )
