@@ -29,7 +29,7 @@ def mirror_kernel(x_ptr, out_ptr, H, W, across, BH: tl.constexpr, BW: tl.constex
     )
 
 
-def run(x: torch.Tensor, out: torch.Tensor, *, BH: int, BW: int) -> None:
+def run(x: torch.Tensor, out: torch.Tensor, *, BH: int, BW: int, num_warps: int = 4) -> None:
     H, W = x.shape
     across = triton.cdiv(W, BW)
     grid = (triton.cdiv(H, BH) * across,)

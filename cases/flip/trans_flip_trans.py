@@ -28,7 +28,7 @@ def upside_down_kernel(x_ptr, out_ptr, H, W, across, BH: tl.constexpr, BW: tl.co
     tl.store(out_ptr + dst[:, None] * W + cols[None, :], y, mask=inside & (dst[:, None] < H))
 
 
-def run(x: torch.Tensor, out: torch.Tensor, *, BH: int, BW: int) -> None:
+def run(x: torch.Tensor, out: torch.Tensor, *, BH: int, BW: int, num_warps: int = 4) -> None:
     H, W = x.shape
     across = triton.cdiv(W, BW)
     grid = (triton.cdiv(H, BH) * across,)
