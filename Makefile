@@ -20,7 +20,7 @@ $(STAMP): pyproject.toml
 	@touch $@
 
 audit: $(STAMP) ## run the whole catalogue on the interpreter
-	$(BIN)/tritaudit run --backend interpreter --jobs $(JOBS)
+	$(BIN)/tritaudit run --backend interpreter --fast-interpreter --jobs $(JOBS)
 
 test: $(STAMP) ## run all tests
 	$(BIN)/python -m pytest
