@@ -19,8 +19,9 @@ from tritaudit.model import Tensor as Input
 
 #: what fills an output before the launch, by poison number: recognisable, and no likely result.
 POISON = (0xA5A5A5A5A5A5A5A5, 0x5A5A5A5A5A5A5A5A)
-#: what lies around an input, by poison number.
-GUARD = (0xC3C3C3C3C3C3C3C3, 0x3C3C3C3C3C3C3C3C)
+#: what lies around an input, by poison number. The second ends in a zero byte, so that a bool that
+#: is read from there is another one than with the first.
+GUARD = (0xC3C3C3C3C3C3C3C3, 0x3C3C3C3C3C3C3C00)
 
 
 # --------------------------------------------------------------------------- bits

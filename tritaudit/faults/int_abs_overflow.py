@@ -70,9 +70,11 @@ def _minimum(x: torch.Tensor) -> torch.Tensor:
     return x == torch.iinfo(x.dtype).min
 
 
-def _claim(trial: Trial, value: torch.Tensor, where: torch.Tensor) -> Claim:
+def _claim(trial: Trial, value: torch.Tensor, where: torch.Tensor) -> Claim | None:
     """`value` at the minima; where other values are negative, the minimum is nothing special."""
     others = trial.wrong & has_sign(trial.got) & ~where
+    if not bool((where | others).any()):
+        return None
     predicted = from_bits(
         torch.where(where, bits_of(value), bits_of(trial.expected.value)),
         dtype_of(value.dtype),
@@ -88,8 +90,6 @@ def _of_abs(kind: str, statement: str) -> Candidate:
         if x.shape != trial.wrong.shape or not isinstance(contract_of(trial), Abs):
             return None
         where = _minimum(x)
-        if not bool(where.any()):
-            return None
         target = dtype_of(trial.expected.value.dtype)
         if target.is_float:
             # The minimum as a number: its magnitude fits, its sign is what went wrong.

@@ -93,6 +93,21 @@ def _unsigned(width: str) -> Candidate:
     )
 
 
+def _wide_abs(width: str) -> Candidate:
+    """The operand of abs wraps, and is widened before abs: the minimum comes out right."""
+
+    def faulty(x: torch.Tensor) -> torch.Tensor:
+        return convert(convert(x, dtype_of(width)), dtype_of("int64")).abs()
+
+    return Candidate(
+        f"operand of abs in {width}",
+        "int-overflow",
+        lambda trial: _claim(trial, Operations(absolute=faulty)),
+        statement=f"the difference wraps in {width} and is widened too late",
+        parameters=(("difference in", width),),
+    )
+
+
 def _stored() -> Candidate:
     """The arithmetic is wide, the output type is not."""
 
@@ -127,6 +142,7 @@ def candidates(trial: Trial) -> Iterator[Candidate]:
     for name in SIGNED_INTS:
         if dtype_of(name).bits <= widest:
             yield _in_width(name)
+            yield _wide_abs(name)
     for name in UNSIGNED_INTS:
         if dtype_of(name).bits <= widest:
             yield _unsigned(name)

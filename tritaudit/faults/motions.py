@@ -63,7 +63,8 @@ class TileRule:
 class Way:
     """Where the elements of one axis come from."""
 
-    kind: str  # keep, reverse, local, within, order, front, mirrored
+    #: keep, reverse, local, within, order, front, mirrored, ahead, headless, tailless, nothing
+    kind: str
     tile: TileRule | None = None
 
     def sources(self, extent: int, tile: int) -> torch.Tensor:
@@ -85,6 +86,14 @@ class Way:
                 out = extent - tile - base + lane
             case "mirrored":  # reversed over the padded length
                 out = -(-extent // tile) * tile - 1 - at
+            case "ahead":  # the order is kept, moved to the front by the padding of the last tile
+                out = at + -extent % tile
+            case "headless":  # reversed, and the first position comes from a masked lane
+                out = torch.where(at == 0, MASKED, extent - 1 - at)
+            case "tailless":  # reversed, and the last position comes from a masked lane
+                out = torch.where(at == extent - 1, MASKED, extent - 1 - at)
+            case "nothing":  # every position comes from a masked lane
+                out = torch.full_like(at, MASKED)
             case _:
                 raise AssertionError(self.kind)
         return torch.where((out >= 0) & (out < extent), out, MASKED)
@@ -95,9 +104,11 @@ class Way:
         right = (REVERSE if asked else KEEP).sources(extent, 1)
         if torch.equal(sources, right):
             return frozenset()
+        masked = sources == MASKED
+        found = {"padding-leak"} if bool(masked.any()) else set()
         if not asked:
-            return frozenset({"wrong-axis"})
-        found = {"padding-leak"} if bool((sources == MASKED).any()) else set()
+            moved = bool(((sources != right) & ~masked).any())
+            return frozenset(found | {"wrong-axis"} if moved else found)
         match self.kind:
             case "keep":
                 found.add("wrong-axis")
@@ -105,6 +116,8 @@ class Way:
                 found.add("block-local-flip")
             case "order" | "front":
                 found.add("tile-order-only")
+            case "ahead":
+                found.add("not-reversed")
             case _:
                 found.add("padding-leak")
         return frozenset(found)
@@ -217,6 +230,10 @@ _WORDS = {
     "order": "the tiles of {tile} along {axis} change places and keep their inner order",
     "front": "the tiles of {tile} along {axis} change places and keep their inner order",
     "mirrored": "{axis} is reversed over its length padded to a multiple of {tile}",
+    "ahead": "{axis} keeps its order and is moved ahead by the padding of a tile of {tile}",
+    "headless": "{axis} is reversed, and a masked lane comes out in the first place",
+    "tailless": "{axis} is reversed, and a masked lane comes out in the last place",
+    "nothing": "every element along {axis} comes from a masked lane",
 }
 
 
@@ -326,7 +343,8 @@ def several_axes(trial: Trial) -> Iterator[Candidate]:
         here = [REVERSE, KEEP] if dim in flipped.dims else [KEEP, REVERSE]
         for rule in tile_rules(trial, names[dim], flipped.shape[dim]):
             # Of one tile there is only its inside to get wrong.
-            kinds = ("local", "within", "order", "mirrored") if rule.kind == "named" else ("local",)
+            every = ("local", "within", "order", "front", "mirrored")
+            kinds = every if rule.kind == "named" else ("local",)
             here += [Way(kind, rule) for kind in kinds if rule.kind != "const"]
         choices.append(here)
     for first in range(len(choices)):

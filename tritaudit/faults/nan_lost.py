@@ -48,11 +48,18 @@ from collections.abc import Iterator
 import torch
 
 from tritaudit.dtypes import dtype_of
-from tritaudit.faults.protocol import Candidate, Claim, Fault, evaluate, fixed
+from tritaudit.faults.protocol import Candidate, Claim, Fault, contract_of, evaluate, fixed
 from tritaudit.tensors import bits_of, from_bits, is_nan
 from tritaudit.trial import Trial
 
 _AS = {"0": 0.0, "+Inf": float("inf"), "-Inf": float("-inf")}
+
+
+def _others(trial: Trial, bits: int) -> torch.Tensor:
+    """Where a formula gives the same in place of a number: then NaN is nothing special."""
+    if contract_of(trial).moves_only:
+        return torch.zeros_like(trial.wrong)
+    return trial.wrong & (bits_of(trial.got) == bits) & ~is_nan(trial.expected.value)
 
 
 def _replaced(name: str, number: float) -> Candidate:
@@ -73,6 +80,8 @@ def _replaced(name: str, number: float) -> Candidate:
             number_bits = bits_of(torch.full_like(x, number, dtype=torch.float32).to(x.dtype))
             inputs[key] = from_bits(torch.where(is_nan(x), number_bits, bits_of(x)), d)
         predicted = evaluate(trial, inputs=inputs)
+        given = bits_of(torch.full((1,), number).to(trial.got.dtype))
+        where = where | _others(trial, int(given))
         if predicted is None or not bool(where.any()):
             return None
         return Claim(predicted, where, ("nan-lost",))
@@ -92,11 +101,13 @@ def _constant(bits: int, text: str) -> Candidate:
 
     def predict(trial: Trial) -> Claim | None:
         right = trial.expected.value
-        where = is_nan(right)
-        if not bool(where.any()) or str(right.dtype) != text.split()[0]:
+        if str(right.dtype) != text.split()[0]:
             return None
-        value = from_bits(torch.full_like(bits_of(right), bits), dtype_of(right.dtype))
-        return Claim(fixed(value), where, ("nan-lost",))
+        value = torch.where(is_nan(right), bits, bits_of(right))
+        where = is_nan(right) | _others(trial, bits)
+        if not bool(where.any()):
+            return None
+        return Claim(fixed(from_bits(value, dtype_of(right.dtype))), where, ("nan-lost",))
 
     return Candidate(
         f"nan constant {text}",

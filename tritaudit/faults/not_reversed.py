@@ -46,17 +46,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tritaudit.faults.motions import KEEP, Motion, asked, axis_names, candidate
+from tritaudit.faults.motions import KEEP, Motion, Way, asked, axis_names, candidate, one_axis
 from tritaudit.faults.protocol import Candidate, Fault
 from tritaudit.trial import Trial
 
 
 def candidates(trial: Trial) -> Iterator[Candidate]:
-    """Every axis keeps its order."""
+    """Every axis keeps its order; or the only one to be reversed does, and is moved as well."""
     flipped = asked(trial)
-    if flipped is not None:
-        names = axis_names(trial, len(flipped.shape))
-        yield candidate(Motion((KEEP,) * len(names)), names, "not-reversed")
+    if flipped is None:
+        return
+    names = axis_names(trial, len(flipped.shape))
+    yield candidate(Motion((KEEP,) * len(names)), names, "not-reversed")
+    if len(flipped.dims) == 1:
+        yield from one_axis(trial, lambda rule: (Way("ahead", rule),), "not-reversed", flat=False)
 
 
 FAULT = Fault("not-reversed", candidates=candidates)

@@ -54,9 +54,9 @@ import torch
 from tritaudit.contracts import Operations
 from tritaudit.dtypes import dtype_of
 from tritaudit.faults.motions import asked, axis_names
-from tritaudit.faults.protocol import Candidate, Claim, Fault, evaluate
-from tritaudit.tensors import bits_of, flip_bits, from_bits
-from tritaudit.trial import Trial
+from tritaudit.faults.protocol import Candidate, Claim, Fault, contract_of, evaluate
+from tritaudit.tensors import GUARD, bits_of, flip_bits, from_bits, guarded_copy, strides_of
+from tritaudit.trial import Expected, Trial
 
 #: the largest shift that is called by this name.
 REACH = 2
@@ -88,6 +88,64 @@ _EDGES = {
 }
 
 
+_MEMORY = "beyond the end, what lies there in memory comes out"
+
+
+def _from_memory(
+    trial: Trial, x: torch.Tensor, dims: tuple[int, ...], axis: int, shift: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """`x` reversed along `dims` with indices along `axis` that are `shift` further on.
+
+    An index beyond the end reads what its address holds, a neighbouring row for instance. Also
+    gives where that is an element of the tensor: nothing is claimed of the memory beside it.
+    """
+    layout = trial.example.layout(trial.case.inputs[0].name)
+    strides, _ = strides_of(tuple(x.shape), layout)
+    reach = abs(shift) * max(strides)
+    buffer = guarded_copy(x, GUARD[trial.seen.poison], reach, layout)
+    address = torch.full((), buffer.start, device=x.device)
+    for k, (extent, stride) in enumerate(zip(x.shape, strides, strict=True)):
+        index = torch.arange(extent, device=x.device)
+        index = extent - 1 - index if k in dims else index
+        index = index - shift if k == axis else index
+        line = [-1 if j == k else 1 for j in range(x.dim())]
+        address = address + (index * stride).reshape(line)
+    inside = torch.zeros_like(buffer.store, dtype=torch.bool)
+    inside.as_strided(x.shape, strides, buffer.start).fill_(True)
+    return from_bits(buffer.store[address].contiguous(), dtype_of(x.dtype)), inside[address]
+
+
+def _memory_candidate(axis: int, name: str, shift: int) -> Candidate:
+    """Only where the contract is a flip: the operand of a formula lies nowhere in memory."""
+
+    def predict(trial: Trial) -> Claim | None:
+        x, flipped = trial.source, asked(trial)
+        moves_only = contract_of(trial).moves_only
+        if flipped is None or not moves_only or not x.numel():
+            return None
+        value, inside = _from_memory(trial, x, flipped.dims, axis, shift)
+        return Claim(Expected(value), inside, ("off-by-one",))
+
+    return Candidate(
+        f"shift {axis} {shift} memory",
+        "off-by-one",
+        predict,
+        statement=f"the reversal along {name} is shifted by {shift:+d}; {_MEMORY}",
+        parameters=((name, f"{shift:+d}"), ("edge", "memory")),
+        general=1,
+    )
+
+
+def _beyond(shape: torch.Size, axis: int | None, shift: int) -> torch.Tensor:
+    """The positions of the output whose index lies beyond the end."""
+    extent = shape.numel() if axis is None else shape[axis]
+    at = torch.arange(extent) + shift
+    outside = (at < 0) | (at >= extent)
+    if axis is None:
+        return outside.reshape(shape)
+    return outside.reshape([-1 if k == axis else 1 for k in range(len(shape))]).expand(shape)
+
+
 def _candidate(axis: int | None, name: str, shift: int, edge: str) -> Candidate:
     def predict(trial: Trial) -> Claim | None:
         def faulty(x: torch.Tensor, dims: tuple[int, ...]) -> torch.Tensor:
@@ -96,6 +154,11 @@ def _candidate(axis: int | None, name: str, shift: int, edge: str) -> Candidate:
         predicted = evaluate(trial, Operations(flip=faulty))
         if predicted is None or predicted.value.shape != trial.wrong.shape:
             return None
+        if trial.strays is not None and contract_of(trial).moves_only:
+            # What came from beside the input is none of what these edges give.
+            beyond = _beyond(trial.wrong.shape, axis, shift).to(trial.strays.device)
+            if bool((trial.strays & beyond).any()):
+                return None
         return Claim(predicted, None, ("off-by-one",))
 
     return Candidate(
@@ -120,6 +183,8 @@ def candidates(trial: Trial) -> Iterator[Candidate]:
         for axis, name in places:
             for edge in _EDGES:
                 yield _candidate(axis, name, shift, edge)
+            if axis is not None:
+                yield _memory_candidate(axis, name, shift)
 
 
 FAULT = Fault("off-by-one", candidates=candidates)

@@ -62,16 +62,109 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tritaudit.faults.motions import Way, one_axis
-from tritaudit.faults.protocol import Candidate, Fault
+import torch
+
+from tritaudit.contracts import Reference
+from tritaudit.dtypes import dtype_of
+from tritaudit.faults.motions import (
+    KEEP,
+    REVERSE,
+    Motion,
+    TileRule,
+    Way,
+    asked,
+    axis_names,
+    candidate,
+    leaks,
+    one_axis,
+    tile_rules,
+)
+from tritaudit.faults.protocol import Candidate, Claim, Fault, contract_of, evaluate
+from tritaudit.tensors import bits_of, from_bits, number_as
 from tritaudit.trial import Trial
 
 
+def _masks(trial: Trial) -> Iterator[Candidate]:
+    """All is in its place, and a mask is one element too short, or the wrong way round."""
+    flipped = asked(trial)
+    if flipped is None:
+        return
+    names = axis_names(trial, len(flipped.shape))
+    right = tuple(REVERSE if k in flipped.dims else KEEP for k in range(len(flipped.shape)))
+    for leak in leaks(trial):
+        for dim in flipped.dims:
+            for kind in ("headless", "tailless", "nothing"):
+                ways = (*right[:dim], Way(kind), *right[dim + 1 :])
+                yield candidate(Motion(ways, leak=leak), names, "padding-leak")
+
+
+def _padded(x: torch.Tensor, dim: int, size: int, number: int) -> torch.Tensor:
+    """`x` with `number` behind its end along `dim`, up to a multiple of `size`."""
+    d = dtype_of(x.dtype)
+    shape = list(x.shape)
+    shape[dim] = -shape[dim] % size
+    filler = bits_of(number_as(torch.full(shape, number), d)).to(x.device)
+    return from_bits(torch.cat([bits_of(x), filler], dim), d)
+
+
+def _in_reduction(axis: str, rule: TileRule, number: int) -> Candidate:
+    """The padding of an axis that the reference sums, or reduces in another way, takes part."""
+
+    def predict(trial: Trial) -> Claim | None:
+        extent = trial.example.size(axis)
+        size = rule.of(trial, extent)
+        inputs = dict(trial.inputs)
+        for spec in trial.case.inputs:
+            if axis in spec.axes:
+                x = inputs[spec.name].contiguous()
+                inputs[spec.name] = _padded(x, spec.axes.index(axis), size, number)
+        predicted = evaluate(trial, inputs=inputs)
+        if predicted is None or predicted.value.shape != trial.wrong.shape:
+            return None
+        return Claim(predicted, None, ("padding-leak",) if extent % size else ())
+
+    tile = rule.text(axis)
+    return Candidate(
+        f"padding {number} of {axis} {tile}",
+        "padding-leak",
+        predict,
+        statement=f"{axis} is padded to {tile}, and its masked lanes take part as {number}",
+        parameters=((axis, f"padded {tile}"), ("masked lanes", str(number))),
+        general=rule.general,
+    )
+
+
+def _reductions(trial: Trial) -> Iterator[Candidate]:
+    """Padding of 1, -1, or what a sum differs by for each masked lane."""
+    if not isinstance(contract_of(trial), Reference):
+        return
+    reduced = [a for a in trial.case.axis_names() if a not in trial.case.out_axes()]
+    for axis in reduced:
+        extent = trial.example.size(axis)
+        for rule in tile_rules(trial, axis, extent):
+            for number in _per_lane(trial, -extent % rule.of(trial, extent)):
+                yield _in_reduction(axis, rule, number)
+
+
+def _per_lane(trial: Trial, lanes: int) -> list[int]:
+    found = [1, -1]
+    if lanes and dtype_of(trial.got.dtype).is_signed_int and bool(trial.wrong.any()):
+        # Where the padding is added, every lane of it adds the same.
+        off = int(
+            (trial.got.to(torch.int64) - trial.expected.value.to(torch.int64))[trial.wrong][0]
+        )
+        if off and off % lanes == 0:
+            found.append(off // lanes)
+    return list(dict.fromkeys(found))
+
+
 def candidates(trial: Trial) -> Iterator[Candidate]:
-    """One padded tile, or several that are reversed over the padded length."""
+    """One padded tile, or several that are reversed over the padded length; then masks."""
     yield from one_axis(
         trial, lambda rule: (Way("local", rule), Way("mirrored", rule)), "padding-leak"
     )
+    yield from _masks(trial)
+    yield from _reductions(trial)
 
 
 FAULT = Fault("padding-leak", candidates=candidates)

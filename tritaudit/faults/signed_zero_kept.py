@@ -50,7 +50,7 @@ import torch
 from tritaudit.contracts import Operations
 from tritaudit.dtypes import dtype_of
 from tritaudit.faults.protocol import Candidate, Claim, Fault, aligned, evaluate
-from tritaudit.tensors import abs_bits, has_sign, is_negative_zero
+from tritaudit.tensors import abs_bits, has_sign, is_nan, is_negative_zero
 from tritaudit.trial import Trial
 
 
@@ -68,11 +68,21 @@ def _predict(trial: Trial) -> Claim | None:
     where = is_negative_zero(predicted.value) & ~is_negative_zero(right)
     x = aligned(trial)
     if x is not None and contract_is_abs(trial):
-        where = where & is_negative_zero(x) & has_sign(x)
+        where = where & is_negative_zero(x)
+    # Where other values are negative as well, it is not the zero that is special.
+    where = where | other_negatives(trial)
     if not bool(where.any()):
         return None
     predicted.demand_bits()
     return Claim(predicted, where, ("signed-zero-kept",))
+
+
+def other_negatives(trial: Trial) -> torch.Tensor:
+    """Where an Abs contract is broken by a value below zero."""
+    if not contract_is_abs(trial):
+        return torch.zeros_like(trial.wrong)
+    got = trial.got
+    return trial.wrong & has_sign(got) & ~is_negative_zero(got) & ~is_nan(got)
 
 
 def contract_is_abs(trial: Trial) -> bool:

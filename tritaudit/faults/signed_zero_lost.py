@@ -47,9 +47,18 @@ from collections.abc import Iterator
 
 import torch
 
-from tritaudit.faults.protocol import Candidate, Claim, Fault, fixed
-from tritaudit.tensors import is_negative_zero
+from tritaudit.faults.protocol import Candidate, Claim, Fault, contract_of, fixed
+from tritaudit.tensors import is_nan, is_negative_zero
 from tritaudit.trial import Trial
+
+
+def _other_zeros(trial: Trial) -> torch.Tensor:
+    """Where a formula gives zero in place of another number: then zeros are nothing special."""
+    if contract_of(trial).moves_only:
+        return torch.zeros_like(trial.wrong)
+    return (
+        trial.wrong & (trial.got == 0) & (trial.expected.value != 0) & ~is_nan(trial.expected.value)
+    )
 
 
 def _candidate(always: bool) -> Candidate:
@@ -58,9 +67,11 @@ def _candidate(always: bool) -> Candidate:
         if not always:
             # A zero that is summed with other zeros keeps its sign when all of them are negative.
             where = where & trial.wrong
+        where = where | _other_zeros(trial)
         if not bool(where.any()):
             return None
-        zero = torch.zeros_like(trial.expected.value)
+        right = trial.expected.value
+        zero = torch.where(right == 0, torch.zeros_like(right), right)
         return Claim(fixed(zero), where, ("signed-zero-lost",))
 
     return Candidate(

@@ -46,25 +46,47 @@ assertion costs nothing. `x.numel()` and a flat index are right for contiguous t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Callable, Iterator
+
+import torch
 
 from tritaudit.dtypes import dtype_of
 from tritaudit.faults.protocol import Candidate, Claim, Fault, evaluate
 from tritaudit.model import Layout
-from tritaudit.tensors import GUARD, from_bits, guarded_copy
+from tritaudit.tensors import GUARD, from_bits, guarded_copy, strides_of
 from tritaudit.trial import Trial
 
+Strides = tuple[int, ...]
 
-def _candidate(name: str) -> Candidate:
+
+def row_major(shape: tuple[int, ...]) -> Strides:
+    """The strides of a contiguous tensor."""
+    return strides_of(shape, Layout.CONTIGUOUS)[0]
+
+
+def read_with(value: torch.Tensor, layout: Layout, wrong: Strides, poison: int) -> torch.Tensor:
+    """What a kernel sees that takes a tensor of a layout to have other strides than it has."""
+    # Reads past a shorter storage (an expanded tensor) come from the guard band.
+    span = sum((n - 1) * s for n, s in zip(value.shape, wrong, strict=True))
+    buffer = guarded_copy(value, GUARD[poison], span + 64, layout)
+    seen = buffer.store.as_strided(value.shape, wrong, buffer.start)
+    return from_bits(seen.contiguous(), dtype_of(value.dtype))
+
+
+def _candidate(
+    name: str, key: str, statement: str, strides: Callable[[Strides, Strides], Strides]
+) -> Candidate:
+    """`strides` gives the wrong strides for the right ones and those of a contiguous tensor."""
+
     def predict(trial: Trial) -> Claim | None:
-        layout = trial.example.layout(name)
-        value = trial.inputs[name]
-        if layout in (Layout.CONTIGUOUS, Layout.OFFSET) or not value.numel():
+        layout, value = trial.example.layout(name), trial.inputs[name]
+        shape = tuple(value.shape)
+        right, _ = strides_of(shape, layout)
+        wrong = strides(right, row_major(shape))
+        if wrong == right or not value.numel():
             return None
-        # Reads past a shorter storage (an expanded tensor) come from the guard band.
-        buffer = guarded_copy(value, GUARD[trial.seen.poison], value.numel() + 64, layout)
-        flat = buffer.store[buffer.start : buffer.start + value.numel()]
-        seen = from_bits(flat.reshape(value.shape).contiguous(), dtype_of(value.dtype))
+        seen = read_with(value, layout, wrong, trial.seen.poison)
         predicted = evaluate(trial, inputs={**trial.inputs, name: seen})
         if predicted is None:
             return None
@@ -72,19 +94,53 @@ def _candidate(name: str) -> Candidate:
         return Claim(predicted, None, ("stride-ignored",))
 
     return Candidate(
-        f"memory order {name}",
+        f"memory order {name} {key}",
         "stride-ignored",
         predict,
-        statement=f"{name} is read in memory order, as if it were contiguous",
-        parameters=(("input", name),),
+        statement=statement,
+        parameters=(("input", name), *((("strides", key),) if key else ())),
+        general=1 if key else 0,
     )
 
 
+def _contiguous(name: str, axes: tuple[str, ...]) -> Iterator[Candidate]:
+    """All strides taken for those of a contiguous tensor, or some."""
+    yield _candidate(
+        name, "", f"{name} is read in memory order, as if it were contiguous", lambda _, flat: flat
+    )
+    for count in range(1, len(axes)):
+        for some in itertools.combinations(range(len(axes)), count):
+            words = " and ".join(axes[k] for k in some)
+            yield _candidate(
+                name,
+                words,
+                f"the stride of {words} in {name} is taken to be that of a contiguous tensor",
+                lambda right, flat, some=some: tuple(  # type: ignore[misc]
+                    flat[k] if k in some else right[k] for k in range(len(right))
+                ),
+            )
+
+
+def _exchanged(name: str, axes: tuple[str, ...]) -> Iterator[Candidate]:
+    """Two strides in the wrong order."""
+    for first, second in itertools.combinations(range(len(axes)), 2):
+        words = f"{axes[first]} for {axes[second]}"
+        yield _candidate(
+            name,
+            words,
+            f"the strides of {axes[first]} and {axes[second]} in {name} are exchanged",
+            lambda right, _, a=first, b=second: tuple(  # type: ignore[misc]
+                right[{a: b, b: a}.get(k, k)] for k in range(len(right))
+            ),
+        )
+
+
 def candidates(trial: Trial) -> Iterator[Candidate]:
-    """One candidate for each input that is not contiguous."""
+    """Wrong strides for each input."""
     for spec in trial.case.inputs:
         if trial.example.layout(spec.name) not in (Layout.CONTIGUOUS, Layout.OFFSET):
-            yield _candidate(spec.name)
+            yield from _contiguous(spec.name, spec.axes)
+        yield from _exchanged(spec.name, spec.axes)
 
 
 FAULT = Fault("stride-ignored", candidates=candidates)

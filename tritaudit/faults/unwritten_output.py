@@ -46,9 +46,14 @@ nothing at all (the mask, or the arguments).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import torch
 
-from tritaudit.faults.protocol import Direct, Fault
+from tritaudit.dtypes import dtype_of
+from tritaudit.faults.motions import TileRule
+from tritaudit.faults.protocol import Candidate, Claim, Direct, Fault, fixed
+from tritaudit.tensors import bits_of, from_bits
 from tritaudit.trial import Trial
 
 
@@ -85,4 +90,42 @@ def direct(trial: Trial) -> Direct | None:
     return Direct((words,), where=missing, parameters=(("pattern", words),))
 
 
-FAULT = Fault("unwritten-output", direct=direct)
+def _kept_in_place(axis: str, dim: int, rule: TileRule, whole: bool) -> Candidate:
+    """In place there is no poison: what was not written is what stood there before."""
+
+    def predict(trial: Trial) -> Claim | None:
+        x, right = trial.source, trial.expected.value
+        if x.shape != right.shape or x.dtype != right.dtype:
+            return None
+        extent = right.shape[dim]
+        tile = rule.of(trial, extent)
+        start = (max(extent - 1, 0) if whole else extent) // tile * tile
+        line = [-1 if k == dim else 1 for k in range(right.dim())]
+        tail = (torch.arange(extent, device=right.device) >= start).reshape(line)
+        value = torch.where(tail, bits_of(x), bits_of(right))
+        faults = ("unwritten-output",) if start < extent else ()
+        return Claim(fixed(from_bits(value, dtype_of(right.dtype))), None, faults)
+
+    last = "the last tile" if whole else "the tail after the last whole tile"
+    tile = rule.text(axis)
+    return Candidate(
+        f"kept in place {axis} {tile} {whole}",
+        "unwritten-output",
+        predict,
+        statement=f"{last} of {tile} along {axis} stays as it was",
+        parameters=((axis, f"{'last' if whole else 'partial'} {tile}"),),
+        general=rule.general,
+    )
+
+
+def candidates(trial: Trial) -> Iterator[Candidate]:
+    """Tails of a tensor that is changed in place."""
+    if trial.case.in_place is None:
+        return
+    for dim, axis in enumerate(trial.case.out_axes()):
+        for tile in trial.case.tiles_of(axis):
+            for whole in (False, True):
+                yield _kept_in_place(axis, dim, TileRule("named", tile.name), whole)
+
+
+FAULT = Fault("unwritten-output", direct=direct, candidates=candidates)
