@@ -229,3 +229,83 @@ def test_a_case_is_loaded_for_a_unit(folder: Path, monkeypatch: pytest.MonkeyPat
     write(path, "import tritaudit\n1 / 0\n")
     with pytest.raises(CatalogueError, match=r"^sub/k\.py:2: ZeroDivisionError"):
         load_case(str(path), "case", str(folder))
+
+
+# --------------------------------------------------------------------------- several cases
+
+MADE = '''
+"""Cases that are made."""
+from tritaudit import Abs, Case, Tensor
+
+def make(dtype):
+    return Case(run=lambda x: x, contract=Abs(), inputs=Tensor("x", "N", dtypes=dtype))
+
+'''
+
+
+def named(folder: Path, *targets: str) -> list[str]:
+    listing = load(folder, *targets)
+    assert listing.problems == ()
+    return [case.name for case in listing.cases]
+
+
+def test_cases_in_lists_and_dicts_are_named_after_their_places(folder: Path) -> None:
+    text = MADE + (
+        'cases = {d: make(d) for d in ("float32", "int8")}\n'
+        'others = [make("int16"), "no case", make("int32")]\n'
+        "case = others[0]\n"
+        '_private = [make("bool")]\n'
+    )
+    write(folder / "made.py", text)
+    names = ["made:cases.float32", "made:cases.int8", "made:others.0", "made:others.2"]
+    assert named(folder) == names
+    assert named(folder, "made.py:cases") == names[:2]
+    assert named(folder, "made.py:others.2") == names[3:]
+    [case] = load(folder, "made.py:cases.int8").cases
+    assert case.target == "made.py:cases.int8"
+    loaded = load_case(str(folder / "made.py"), case.variable, str(folder))
+    assert loaded.inputs[0].dtypes == ("int8",)
+
+
+LOOP = """
+for d in ("int8", "int16"):
+    case = Case(run=lambda x: x, contract=Abs(), inputs=Tensor("x", "N", dtypes=d))
+"""
+
+
+def test_cases_made_in_a_loop_are_all_kept_or_it_is_said(folder: Path) -> None:
+    write(folder / "kept.py", f"{MADE}cases = []{LOOP}    cases.append(case)\n")
+    assert named(folder) == ["kept:cases.0", "kept:cases.1"]
+    write(folder / "lost.py", MADE + LOOP)
+    [problem] = problems(folder)
+    assert problem.startswith("lost.py:10: the loop leaves only its last Case in 'case'")
+
+
+def test_a_key_that_is_no_name_is_refused(folder: Path) -> None:
+    write(folder / "odd.py", MADE + "cases = {'a b': make('int8')}\n")
+    [problem] = problems(folder)
+    assert "the key 'a b' of cases is no name for a case" in problem
+
+
+def test_a_file_that_gets_its_cases_from_a_helper_is_run_with_its_folder(folder: Path) -> None:
+    write(folder / "_helper.py", MADE)
+    write(folder / "sub" / "one.py", "from _helper import make\ncase = make('int8')\n")
+    write(folder / "other.py", "raise RuntimeError('this file has nothing to do with cases')\n")
+    assert named(folder) == ["sub/one"]
+
+
+def test_a_function_in_place_of_a_case_is_told_apart(folder: Path) -> None:
+    write(folder / "ops.py", MADE + "case = make('int8')\n")
+    [problem] = problems(folder, "ops.py:make")
+    assert "make is a function and no Case: say what it promises with --flip AXES" in problem
+    [problem] = problems(folder, "pkg.ops:make")
+    assert problem.startswith("pkg.ops:make is no case; for a function say what it promises")
+
+
+def test_a_file_may_skip_itself(folder: Path) -> None:
+    write(folder / "right.py", good())
+    write(folder / "gpu.py", "from tritaudit import SkipFile\nraise SkipFile('needs a GPU')\n")
+    listing = load(folder)
+    assert [case.name for case in listing.cases] == ["right"]
+    [skipped] = listing.skipped
+    assert (skipped.case, skipped.line, skipped.message) == ("gpu", 2, "needs a GPU")
