@@ -27,7 +27,14 @@ from tritaudit.dtypes import dtype_of
 from tritaudit.model import CallSpec, Case, CaseError, CaseInfo, Tensor, UnitRequest
 from tritaudit.targets import CatalogueError, LoadProblem, function_target, nearest, shown_path
 
-__all__ = ["case_of", "describe_calls", "load_object"]
+__all__ = [
+    "arguments_of",
+    "bound_call",
+    "case_of",
+    "describe_calls",
+    "load_function",
+    "load_object",
+]
 
 #: dtypes of a function whose dtypes nobody named: floats, and the integers that abs gets wrong.
 DTYPES = ("float32", "float16", "int32")
@@ -175,9 +182,19 @@ class _Loaded:
     case: Case
 
 
+def load_function(target: str) -> Any:
+    """The function that a target names.
+
+    Raises:
+        CatalogueError: it cannot be imported, or it is something else.
+    """
+    function = load_object(target)
+    _refuse(function, target)
+    return function
+
+
 def _load(call: CallSpec) -> _Loaded:
-    function = load_object(call.target)
-    _refuse(function, call.target)
+    function = load_function(call.target)
     path, line = _place(function)
     try:
         case = _case(call, function)
@@ -257,7 +274,7 @@ def _case(call: CallSpec, function: Any) -> Case:
     Raises:
         CaseError: the promise and the function, or the parts of the promise, do not fit.
     """
-    name, run = _caller(call, function)
+    name, run = bound_call(call, function)
     contract, axes, dtypes = _promise(call)
     bounds = call.sizes if len(call.sizes) != 1 else call.sizes * len(axes)
     if call.sizes and len(bounds) != len(axes):
@@ -359,13 +376,13 @@ def _accepted(fn: Callable[..., Any], call: CallSpec) -> tuple[int, tuple[str, .
 # --------------------------------------------------------------------------- calling
 
 
-def _caller(call: CallSpec, function: Any) -> tuple[str, Callable[..., Any]]:
+def bound_call(call: CallSpec, function: Any) -> tuple[str, Callable[..., Any]]:
     """The name of the tensor, and a function of it alone (and of `out`, where that is needed).
 
     Raises:
         CaseError: the function needs something that is not given, or does not take what is.
     """
-    given = {name: _argument(text) for name, text in call.arguments}
+    given = arguments_of(call)
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):  # a builtin: found out when it is called
@@ -383,6 +400,11 @@ def _caller(call: CallSpec, function: Any) -> tuple[str, Callable[..., Any]]:
     takes_out = any(p.name == "out" and p.default is kinds.empty for p in others)
     name = first.name if first.kind is not kinds.VAR_POSITIONAL else "x"
     return name, _bound(function, given, takes_out and "out" not in given)
+
+
+def arguments_of(call: CallSpec) -> dict[str, Any]:
+    """The further arguments of a call, as values."""
+    return {name: _argument(text) for name, text in call.arguments}
 
 
 def _check_given(

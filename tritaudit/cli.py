@@ -203,6 +203,32 @@ def schema() -> None:
     typer.echo(text(), nl=False)
 
 
+@app.command()
+@grouped
+def new(
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="FUNCTION",
+            help="mypkg.ops:reverse_rows or ops.py:reverse_rows.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="Where to.", show_default="audit_FUNCTION.py"
+        ),
+    ] = None,
+    *,
+    function: FunctionOptions,
+) -> None:
+    """Write a case file for a function, to begin with."""
+    from tritaudit.commands.new import new as write_case_file
+
+    _finish(lambda: write_case_file(target, out, function))
+
+
 @app.command("list")
 def list_(
     targets: Targets = None,

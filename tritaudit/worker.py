@@ -113,6 +113,17 @@ def _interpreter(data: Any, link: Link) -> Plain:
     return ""
 
 
+def _draft(data: Any, link: Link) -> Plain:
+    """The text of a case file for a function, or what is wrong with it. Data: the call."""
+    from tritaudit.draft import draft
+    from tritaudit.targets import CatalogueError
+
+    try:
+        return {"text": draft(from_plain(CallSpec, data))}
+    except CatalogueError as error:
+        return {"problem": str(error)}
+
+
 def _environment(data: Any, link: Link) -> Plain:
     """Versions and device. Data: the backend."""
     import numpy
@@ -169,6 +180,7 @@ FUNCTIONS: dict[str, Function] = {
     "list": _list,
     "audit": _audit,
     "smaller": _smaller,
+    "draft": _draft,
     "environment": _environment,
     "compile": _compile,
     "interpreter": _interpreter,

@@ -27,7 +27,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("backend", "generate", "catalogue"),
     ("batch", "blocks", "calls", "exhaustive", "interpreter"),
     ("confirm", "examine", "fleet", "present", "unnoticed"),
-    ("search",),
+    ("search", "draft"),
     ("ir",),
     ("worker", "forkserver"),
     ("unit",),

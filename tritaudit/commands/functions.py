@@ -14,7 +14,7 @@ from tritaudit.commands.grouped import grouped
 from tritaudit.model import DTYPES, CallSpec, Layout
 from tritaudit.targets import PROMISES, function_target, nearest
 
-__all__ = ["FunctionOptions", "calls_of", "read_options"]
+__all__ = ["FunctionOptions", "calls_of", "read_options", "spec_of"]
 
 
 def _option(name: str, metavar: str, text: str) -> Any:
@@ -123,10 +123,7 @@ def calls_of(options: FunctionOptions, targets: Sequence[str]) -> tuple[CallSpec
         if others:
             raise Usage(f"{others[0]} goes with a function and its promise: {PROMISES}")
         return ()
-    if len(promises) > 1:
-        raise Usage(f"{' and '.join(promises)}: a function has one promise")
-    _check_companions(options)
-    spec = _spec(options)
+    spec = spec_of(options)
     if not targets:
         raise Usage(
             f"{promises[0]} needs a function: mypkg.ops:reverse_rows or ops.py:reverse_rows"
@@ -138,6 +135,19 @@ def calls_of(options: FunctionOptions, targets: Sequence[str]) -> tuple[CallSpec
                 f"ops.py:reverse_rows, not {target!r}"
             )
     return tuple(replace(spec, target=target) for target in targets)
+
+
+def spec_of(options: FunctionOptions) -> CallSpec:
+    """What a function promises and takes, without its name; perhaps no promise.
+
+    Raises:
+        Usage: the options contradict each other.
+    """
+    promises = [n for n in options.given() if n in ("--flip", "--abs", "--reference")]
+    if len(promises) > 1:
+        raise Usage(f"{' and '.join(promises)}: a function has one promise")
+    _check_companions(options)
+    return _spec(options)
 
 
 def _check_companions(options: FunctionOptions) -> None:
