@@ -27,6 +27,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("backend", "generate", "catalogue"),
     ("batch", "blocks", "calls", "exhaustive", "interpreter"),
     ("confirm", "examine", "fleet", "present", "unnoticed"),
+    ("strictness",),
     ("search", "draft"),
     ("ir",),
     ("worker", "forkserver"),

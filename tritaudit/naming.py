@@ -1,0 +1,342 @@
+"""From what a search has seen to findings: each fault at its smallest example, with its proof.
+
+The explanations of the smallest example are tested on the other trials of the unit, and on further
+ones where these are too few. The first that nothing refutes is the name. What no proven candidate
+accounts for is `value-mismatch`. A finding whose example does not show it again is
+`nondeterministic`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from tritaudit import generate
+from tritaudit.confirm import shows_again
+from tritaudit.divergence import because
+from tritaudit.faults import FAULT_IDS, SEVERITIES
+from tritaudit.faults.diagnosis import (
+    MISMATCH,
+    Diagnosis,
+    Explanation,
+    diagnose,
+    left_over,
+    prove,
+)
+from tritaudit.faults.protocol import Candidate, Direct
+from tritaudit.ledger import Ledger, OutOfTimeError, Sighting, limit_of, order_of
+from tritaudit.model import Fill, FillKind, Finding, IndexMap, Proof
+from tritaudit.present import (
+    evidence_of,
+    excerpt,
+    index_map,
+    locate,
+    map_examples,
+    plain_verdict,
+    summarise,
+    telling,
+)
+from tritaudit.repro import encode
+from tritaudit.trial import Trial
+from tritaudit.unnoticed import unnoticed
+
+#: examples that a proof asks for when those at hand are too few.
+PROBES = 3
+#: examples without an explanation that are launched again until one shows the same.
+MISMATCHES = 3
+NONDETERMINISTIC = "nondeterministic"
+_PROBE_FILLS = (
+    (FillKind.NORMAL, 11),
+    (FillKind.SPECIAL, 12),
+    (FillKind.RANDOM, 13),
+    (FillKind.INDEX, 0),
+)
+
+
+class Naming:
+    """The findings of one unit."""
+
+    def __init__(self, book: Ledger) -> None:
+        self.book = book
+
+    def accept(self) -> list[Candidate]:
+        """The candidates about classes of elements that nothing refutes: companions in proofs."""
+        return [
+            c
+            for c in self.book.remembered
+            if c.partial and prove(c, self.book.wrong + self.book.right).refuted_by is None
+        ]
+
+    def _confirm(self) -> Iterator[Finding]:
+        """Launch each smallest example again; what does not show again is not deterministic."""
+        for fault, sighting in list(self.book.sightings.items()):
+            if fault == NONDETERMINISTIC or not self.book.is_asked(fault):
+                continue
+            tries = [sighting.trial]
+            if fault == MISMATCH:  # which of these is reported is decided later
+                tries = sorted(self.book.unexplained, key=lambda t: order_of(t.example, ()))[
+                    :MISMATCHES
+                ]
+            if not any(self._shows_again(fault, trial) for trial in tries):
+                del self.book.sightings[fault]
+                if fault == MISMATCH:
+                    self.book.unexplained.clear()
+                yield self._flaky(fault, sighting)
+
+    def _shows_again(self, fault: str, trial: Trial) -> bool:
+        def name(again: Trial) -> tuple[str, ...]:
+            self.book.repeat(again)
+            return diagnose(again, self.book.remembered).faults
+
+        try:
+            return shows_again(
+                fault, trial, lambda: self.book.launch(trial.example, "confirm"), name
+            )
+        except OutOfTimeError:
+            return True  # nothing speaks against it
+
+    def _flaky(self, fault: str, sighting: Sighting) -> Finding:
+        evidence = f"it looked like {fault} first; launched again, the same example did not show it"
+        seen = Sighting(
+            sighting.trial,
+            Diagnosis(direct={NONDETERMINISTIC: Direct((evidence,))}),
+            sighting.seen,
+            sighting.dtypes,
+        )
+        proof = Proof(elements=int(sighting.trial.wrong.sum()), statement=evidence)
+        return self._finding(NONDETERMINISTIC, seen, proof)
+
+    def findings(self) -> Iterator[Finding]:
+        """One finding for each fault, with its smallest example and its proof."""
+        companions = self.accept()
+        named: dict[str, list[Finding]] = {}
+        proven: list[Candidate] = []
+        for flaky in self._confirm():
+            named.setdefault(NONDETERMINISTIC, []).append(flaky)
+        for fault in FAULT_IDS:
+            sighting = self.book.sightings.get(fault)
+            if sighting is None or fault == MISMATCH:
+                continue
+            settled = self._settle(fault, sighting, companions)
+            if settled is None:
+                self.book.unexplained.append(sighting.trial)
+                continue
+            names, proof, candidates = settled
+            proven += candidates
+            for name in names:
+                named.setdefault(name, []).append(self._finding(name, sighting, proof))
+        if self.book.divergent:
+            named["backend-divergence"] = [self._divergence()]
+        mismatch = self._mismatch(proven)
+        if mismatch is not None:
+            named[MISMATCH] = [mismatch]
+        for fault in FAULT_IDS:
+            group = sorted(named.get(fault, []), key=lambda f: generate.cost(f.example))
+            if group and not self.book.is_asked(fault):
+                self.book.notes.add(f"{fault} showed as well, which was not asked for")
+            elif group:
+                dtypes = sorted({d for f in group for d in f.dtypes})
+                words = unnoticed(
+                    fault,
+                    self.book.record,
+                    self.book.case,
+                    named=named,
+                    assert_close_passes=group[0].assert_close_passes,
+                )
+                yield replace(
+                    group[0],
+                    dtypes=tuple(dtypes),
+                    seen=sum(f.seen for f in group),
+                    unnoticed=words,
+                )
+
+    def _divergence(self) -> Finding:
+        """Where two backends disagree, at the smallest such example."""
+        _, _, trial, told, theirs = min(self.book.divergent)
+        dtypes = {t.example.dtype() for _, _, t, _, _ in self.book.divergent}
+        wrong = int(trial.wrong.sum())
+        seen = Sighting(trial, Diagnosis(wrong=wrong), len(self.book.divergent), dtypes)
+        proof = Proof(wrong, 0, len(self.book.divergent) - 1, statement=told)
+        finding = self._finding("backend-divergence", seen, proof)
+        consists = because(theirs, str(self.book.backend), self.book.seen[trial.example])
+        return replace(finding, evidence=(told, *finding.evidence), because=consists)
+
+    def _mismatch(self, proven: list[Candidate]) -> Finding | None:
+        """What no proven candidate accounts for, at its smallest example."""
+        trials: list[tuple[tuple[int, ...], int, int, Trial]] = []
+        for trial in self.book.unexplained:
+            left = int(left_over(trial, proven).sum()) if trial.comparable else 0
+            if left or not trial.comparable:
+                trials.append((order_of(trial.example, ()), len(trials), left, trial))
+        if not trials:
+            return None
+        _, _, left, trial = min(trials)
+        full = diagnose(trial, self.book.remembered, exhaustive=True)
+        refuted = []
+        for explanation in full.explanations:
+            verdict = self._test(explanation, full, trial, [])
+            if isinstance(verdict, str):
+                refuted += [(f, verdict) for f in explanation.faults]
+        proof = Proof(
+            elements=full.wrong, explained=full.wrong - left, rivals=tuple(dict(refuted).items())
+        )
+        seen = Sighting(trial, full, len(trials), {t.example.dtype() for *_, t in trials})
+        return self._finding(MISMATCH, seen, proof)
+
+    def _settle(
+        self, fault: str, sighting: Sighting, companions: list[Candidate]
+    ) -> tuple[tuple[str, ...], Proof, tuple[Candidate, ...]] | None:
+        """Prove the name of a fault at its smallest example, or find the names that hold there.
+
+        None: every explanation was refuted on another example.
+        """
+        trial = sighting.trial
+        full = diagnose(trial, self.book.remembered, exhaustive=True)
+        if fault in full.direct:
+            proof = Proof(
+                elements=full.wrong,
+                explained=_count(full, fault, trial),
+                statement="; ".join(full.direct[fault].evidence),
+                parameters=full.direct[fault].parameters,
+                probes=max(0, sighting.seen - 1),
+            )
+            return (fault,), proof, ()
+        rivals: list[tuple[str, str]] = []
+        for alike in (False, True):
+            for explanation in full.explanations:
+                verdict = self._test(explanation, full, trial, companions, alike)
+                if isinstance(verdict, str):
+                    rivals += [(f, verdict) for f in explanation.faults]
+                    continue
+                # Where another fault holds than the one sighted, it is a finding of that name.
+                names = (fault,) if fault in explanation.faults else explanation.faults
+                rivals += self._rivals(explanation, full, companions)
+                unique = {f: where for f, where in rivals if f not in names}
+                proof = replace(verdict, rivals=tuple(unique.items()))
+                return names, proof, explanation.candidates
+        return None
+
+    def _rivals(
+        self,
+        chosen: Explanation,
+        full: Diagnosis,
+        companions: list[Candidate],
+    ) -> list[tuple[str, str]]:
+        """The other faults that fit the smallest example, and what refuted them."""
+        out = []
+        for other in full.explanations:
+            if other is chosen or set(other.faults) & set(chosen.faults):
+                continue
+            for found in other.candidates:
+                test = prove(found, self.book.wrong + self.book.right, companions)
+                if test.refuted_by is not None:
+                    where = test.refuted_by.example
+                    out += [(f, f"{where.label()} {where.dtype()}") for f in other.faults]
+                    break
+        return out
+
+    def _test(
+        self,
+        explanation: Explanation,
+        full: Diagnosis,
+        trial: Trial,
+        companions: list[Candidate],
+        alike: bool = False,
+    ) -> Proof | str:
+        """The proof of an explanation, or the example that refutes it.
+
+        `alike`: only on examples of the same dtypes; a compiler may treat each dtype by itself.
+        """
+        probes = 0
+        for found in explanation.candidates:
+            others = [t for t in (*self.book.wrong, *self.book.right) if t.example != trial.example]
+            if alike:
+                others = [t for t in others if t.example.dtypes == trial.example.dtypes]
+            test = prove(found, others, companions)
+            if test.refuted_by is None and test.probes < PROBES:
+                extra = self._more_probes(found, trial)  # in the same dtypes
+                again = prove(found, extra, companions)
+                test.probes += again.probes
+                test.refuted_by = again.refuted_by
+            if test.refuted_by is not None:
+                where = test.refuted_by.example
+                return f"{where.label()} {where.dtype()}"
+            probes += test.probes
+        return Proof(
+            elements=full.wrong,
+            explained=full.accounted + explanation.explained,
+            probes=probes,
+            statement="; ".join(c.statement for c in explanation.candidates if c.statement)
+            + (f" (in {trial.example.dtype()})" if alike else ""),
+            parameters=tuple(p for c in explanation.candidates for p in c.parameters),
+        )
+
+    def _more_probes(self, found: Candidate, trial: Trial) -> list[Trial]:
+        """Launch further examples that may tell a candidate from its neighbours."""
+        del found
+        out: list[Trial] = []
+        base = trial.example
+        tries = [replace(base, fill=Fill(k, s), edits=()) for k, s in _PROBE_FILLS]
+        tries += [
+            replace(
+                s, dtypes=base.dtypes, fill=base.fill, edits=generate.kept_edits(self.book.case, e)
+            )
+            for s in generate.structures(self.book.case)[:4]
+            for e in [replace(s, edits=base.edits)]
+        ]
+        for example in tries:
+            if len(out) >= 2 * PROBES:
+                break
+            if example in self.book.seen or self.book.avoids(example):
+                continue
+            try:
+                probe = self.book.launch(example, "probe", thorough=True)
+            except OutOfTimeError:
+                break
+            self.book.judge(probe)
+            self.book.seen[example] = ()
+            if not limit_of(probe):
+                out.append(probe)
+        return out
+
+    def _finding(self, fault: str, sighting: Sighting, proof: Proof) -> Finding:
+        trial = sighting.trial
+        return Finding(
+            case=self.book.request.case,
+            fault=fault,
+            severity=SEVERITIES[fault],
+            expected=False,
+            backend=str(self.book.backend),
+            dtype=trial.example.dtype(),
+            example=trial.example,
+            repro=encode(trial.example, self.book.backend),
+            summary=summarise(fault),
+            proof=proof,
+            assert_close_passes=plain_verdict(trial),
+            location=locate(trial, fault),
+            excerpt=excerpt(trial),
+            index_map=self._index_map(fault, trial),
+            evidence=evidence_of(fault, trial, sighting.diagnosis),
+            dtypes=tuple(sorted(sighting.dtypes)),
+            seen=sighting.seen,
+        )
+
+    def _index_map(self, fault: str, smallest: Trial) -> IndexMap | None:
+        """Recover where each element came from, unless the time is up."""
+        alike = [t for t in self.book.wrong if fault in self.book.record[t.example]]
+        alike.sort(key=lambda t: order_of(t.example, self.book.record[t.example]))
+        trial = telling(smallest, alike)
+        try:
+            found = index_map(
+                [self.book.launch(e, "map", thorough=True) for e in map_examples(trial)]
+            )
+        except OutOfTimeError:
+            return None
+        if found is None or trial is smallest:
+            return found
+        return replace(found, example=trial.example)
+
+
+def _count(full: Diagnosis, fault: str, trial: Trial) -> int:
+    where = full.direct[fault].where
+    return int((trial.wrong & where).sum()) if where is not None else full.wrong
