@@ -1,0 +1,186 @@
+"""Functions audited by name, in a folder outside of the repository."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from conftest import Command
+
+OPS = '''"""Operations on rows."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def rows_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    start = tl.program_id(0) * n
+    cols = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + start + n - 1 - cols, mask=cols < n)
+    tl.store(out_ptr + start + cols, x, mask=cols < n)
+
+
+@triton.jit
+def tile_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    last = tl.minimum(tl.program_id(0) * BLOCK + BLOCK, n) - 1
+    x = tl.load(x_ptr + last - tl.arange(0, BLOCK), mask=offs < n)
+    tl.store(out_ptr + offs, x, mask=offs < n)
+
+
+def right(x):
+    """Reverse each row."""
+    out = torch.empty_like(x)
+    rows, n = x.shape
+    rows_kernel[(rows,)](x, out, n, BLOCK=triton.next_power_of_2(n))
+    return out
+
+
+def blocks(x):
+    """Reverse a vector, in blocks of 256."""
+    out, n = torch.empty_like(x), x.numel()
+    tile_kernel[(triton.cdiv(n, 256),)](x, out, n, BLOCK=256)
+    return out
+
+
+def raises(x):
+    raise ValueError("only CUDA tensors are supported")
+
+
+def gives_nothing(x):
+    right(x)
+
+
+def gives_view(x):
+    return x
+
+
+def gives_double(x):
+    return right(x).double()
+
+
+def gives_other_device(x):
+    return torch.empty_like(x, device="meta")
+
+
+def changes_input(x):
+    out = right(x)
+    x.zero_()
+    return out
+
+
+def needs_keyword(x, *, scale):
+    return x
+
+
+def keeps(x):
+    return x.view(x.dtype)
+'''
+
+QUICK = ("--max-examples", "12", "--backend", "interpreter", "--dtype", "float32")
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    folder = tmp_path / "rowpkg"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    (folder / "ops.py").write_text(OPS)
+    return folder
+
+
+def line_of(text: str) -> int:
+    return OPS[: OPS.index(text)].count("\n") + 1
+
+
+def test_every_misbehaviour_has_one_verdict(tritaudit: Command, package: Path) -> None:
+    wanted = {
+        "right": ("pass", "", "", 0),
+        "raises": ("fail", "crash", "run raised ValueError: only CUDA", line_of("raise ValueErr")),
+        "gives_nothing": ("fail", "crash", "run returned None", line_of("def gives_nothing")),
+        "gives_view": ("fail", "not-reversed", "shares memory with x", line_of("def gives_view")),
+        "gives_double": ("fail", "wrong-dtype", "is float64, not", line_of("def gives_double")),
+        "gives_other_device": ("fail", "crash", "on meta, not on cpu", line_of("def gives_other")),
+        "changes_input": ("fail", "input-mutated", "of x were changed", 0),
+    }
+    names = [f"rowpkg.ops:{name}" for name in wanted]
+    told = tritaudit("run", *names, "--flip", "1", *QUICK, "--report", "json=r.json")
+    assert told.returncode == 1, told.stderr
+    results = json.loads((package.parent / "r.json").read_text())["results"]
+    for result in results:
+        outcome, fault, evidence, line = wanted[result["case"].removeprefix("rowpkg.ops:")]
+        assert result["outcome"] == outcome
+        assert [f["fault"] for f in result["findings"]] == ([fault] if fault else [])
+        for finding in result["findings"]:
+            assert evidence in " ".join(finding["evidence"])
+            assert finding["location"]["path"] == "rowpkg/ops.py"
+            assert line in (0, finding["location"]["line"])
+    assert len(results) == len(wanted)
+
+
+def test_a_view_that_is_right_is_remarked_on(tritaudit: Command, package: Path) -> None:
+    told = tritaudit("run", "rowpkg.ops:keeps", "--abs", *QUICK[:-1], "uint8")
+    assert told.returncode == 0, told.stdout
+    assert "shares memory with x" in told.stdout
+
+
+def test_a_block_that_the_function_chooses_is_found_and_the_line_to_paste_works(
+    tritaudit: Command, package: Path
+) -> None:
+    quick = ("--backend", "interpreter", "--dtype", "float32", "--max-examples", "60")
+    told = tritaudit("run", "rowpkg/ops.py:blocks", "--flip", "0", *quick)
+    assert told.returncode == 1, told.stderr
+    assert "block-local-flip dim0=257" in told.stdout
+    [pasted] = re.findall(r"^tritaudit (explain .*)$", told.stdout, re.MULTILINE)
+    told = tritaudit(*shlex.split(pasted))
+    assert told.returncode == 1
+    assert "block-local-flip in rowpkg/ops:blocks" in told.stdout
+    assert "tl.store(out_ptr + offs, x, mask=offs < n)" in told.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("rowpkg.ops:rihgt", "--flip", "1"), "rowpkg.ops has no function 'rihgt'; nearest: right"),
+        (("rowpkg.osp:right", "--flip", "1"), "no module is named 'osp' in rowpkg; nearest: ops"),
+        (("rowpkg.ops:needs_keyword", "--flip", "1"), "give --arg scale=VALUE"),
+        (("rowpkg.ops:right",), "for a function say what it promises with --flip AXES"),
+        (("rowpkg.ops:right", "--flip", "1", "--abs"), "a function has one promise"),
+    ],
+)
+def test_what_cannot_be_audited_is_one_sentence_and_exit_2(
+    tritaudit: Command, package: Path, arguments: tuple[str, ...], sentence: str
+) -> None:
+    told = tritaudit("run", *arguments, "--backend", "interpreter")
+    assert told.returncode == 2
+    assert told.stdout == ""
+    [line] = told.stderr.splitlines()
+    assert sentence in line
+
+
+def test_a_new_case_file_runs_at_once_and_is_not_overwritten(
+    tritaudit: Command, package: Path
+) -> None:
+    told = tritaudit("new", "rowpkg.ops:right")
+    assert (told.returncode, told.stdout.splitlines()[0]) == (
+        0,
+        "audit_right.py written. Next: tritaudit run audit_right.py",
+    )
+    text = (package.parent / "audit_right.py").read_text()
+    assert text.startswith('"""Reverse each row."""')
+    assert 'contract=Flip("N")' in text and '"M N"' in text
+    assert "rows_kernel: BLOCK is chosen by right itself" in text
+    assert tritaudit("run", "audit_right.py", *QUICK).returncode == 0
+    told = tritaudit("new", "rowpkg.ops:right")
+    assert told.returncode == 2
+    assert "audit_right.py is there already" in told.stderr
+    assert (package.parent / "audit_right.py").read_text() == text
+    told = tritaudit("new", "rowpkg.ops:raises", "-o", "other.py")
+    assert told.returncode == 2
+    assert "takes none of the tensors that were tried (ValueError: only CUDA" in told.stderr
+    assert not (package.parent / "other.py").exists()
