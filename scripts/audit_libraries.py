@@ -97,12 +97,12 @@ def label(finding: dict[str, Any]) -> str:
 
 
 def section(backend: str) -> re.Pattern[str]:
-    return re.compile(rf"(<!-- verdicts: {backend} -->\n\n).*?(\n\n<!-- end -->)", re.DOTALL)
+    return re.compile(rf"(<!-- verdicts: {backend} -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def replaced(text: str, backend: str, rows: list[str]) -> str:
     """The page with another table."""
-    return section(backend).sub(lambda m: m[1] + "\n".join(rows) + m[2], text)
+    return section(backend).sub(lambda m: "\n".join([m[1], *rows, "", m[2]]), text)
 
 
 def compare(rows: list[str], backend: str) -> int:
