@@ -305,3 +305,39 @@ def ir(
             function,
         )
     )
+
+
+@app.command()
+@grouped
+def bench(
+    function: FunctionOptions,
+    cases: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="CASE",
+            help="Cases, with their twins. None: what is claimed of tl.flip and tl.abs.",
+            show_default=False,
+        ),
+    ] = None,
+    num_warps: NumWarpsOption = None,
+    tile: TileOption = None,
+    size: SizeOption = None,
+    json: JsonOption = None,
+) -> None:
+    """Measure kernels on the GPU: against a copy, against torch, and against each other."""
+    from tritaudit.commands.bench import Plan
+    from tritaudit.commands.bench import bench as run_bench
+    from tritaudit.commands.ir import named_numbers, numbers
+
+    _finish(
+        lambda: run_bench(
+            Plan(
+                cases=tuple(cases or ()),
+                sizes=named_numbers("--size", size or [], 1),
+                tiles=named_numbers("--tile", tile or [], 1),
+                num_warps=numbers("--num-warps", num_warps, 1),
+                json=json,
+            ),
+            function,
+        )
+    )

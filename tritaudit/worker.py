@@ -160,6 +160,14 @@ def _compile(data: Any, link: Link) -> Plain:
         return {"problem": str(error)}
 
 
+def _bench(data: Any, link: Link) -> Plain:
+    """Measure the rows of a case. Data: a Work."""
+    from tritaudit.bench.measure import work
+    from tritaudit.bench.model import Work
+
+    return to_plain(work(from_plain(Work, data)))
+
+
 def _driver_version() -> str:
     """The version of the NVIDIA driver, "" where nvidia-smi cannot tell."""
     tool = shutil.which("nvidia-smi")
@@ -183,6 +191,7 @@ FUNCTIONS: dict[str, Function] = {
     "draft": _draft,
     "environment": _environment,
     "compile": _compile,
+    "bench": _bench,
     "interpreter": _interpreter,
 }
 

@@ -30,6 +30,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("strictness",),
     ("search", "draft"),
     ("ir",),
+    ("bench",),
     ("worker", "forkserver"),
     ("unit",),
     ("supervisor",),

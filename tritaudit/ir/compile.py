@@ -38,7 +38,7 @@ from tritaudit.ir.model import (
 )
 from tritaudit.model import Case, CaseError
 
-__all__ = ["answer", "costs_of"]
+__all__ = ["answer", "costs_of", "forms"]
 
 #: compiled for where there is no GPU.
 _USUAL = Target("cuda", "90")
@@ -190,7 +190,7 @@ def _distinct(launches: list[recorder.Launch]) -> list[recorder.Launch]:
 
 
 def _compiled(launch: recorder.Launch, target: Target) -> Compiled:
-    texts, rows = _forms(launch.compiled, target)
+    texts, rows = forms(launch.compiled, target)
     function = launch.function.fn
     path = function.__code__.co_filename
     calls = _calls(function, rows)
@@ -213,7 +213,7 @@ def _compiled(launch: recorder.Launch, target: Target) -> Compiled:
     )
 
 
-def _forms(compiled: Any, target: Target) -> tuple[dict[str, str], dict[str, list[Row]]]:
+def forms(compiled: Any, target: Target) -> tuple[dict[str, str], dict[str, list[Row]]]:
     """Each stage as text, and as lines with their places."""
     texts = {name: str(compiled.asm[name]) for name in STAGES if name in compiled.asm}
     texts.pop("sass", None)  # the one without places

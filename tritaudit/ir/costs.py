@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from tritaudit.ir.locations import Row
 from tritaudit.ir.model import Costs
 
-__all__ = ["amd_costs", "nvidia_costs"]
+__all__ = ["amd_costs", "nvidia_costs", "total"]
 
 #: PTX, by what is counted. `bar.warp.sync` is not among the barriers: it holds up one warp only.
 _PTX = {
@@ -68,3 +68,26 @@ def _count(patterns: dict[str, re.Pattern[str]], rows: Sequence[Row]) -> dict[st
 def _instructions(rows: Sequence[Row]) -> int:
     """Instructions without the padding at the end of SASS."""
     return sum(bool(row.operation) and row.operation not in ("NOP", "s_nop") for row in rows)
+
+
+def total(costs: Sequence[Costs]) -> Costs:
+    """The costs of kernels that run one after another: counts add up, needs are those of the worst.
+
+    Raises:
+        ValueError: there is none.
+    """
+
+    def worst(values: Iterable[int | None]) -> int | None:
+        known = [value for value in values if value is not None]
+        return max(known, default=None)
+
+    return Costs(
+        shuffles=sum(c.shuffles for c in costs),
+        barriers=sum(c.barriers for c in costs),
+        shared_loads=sum(c.shared_loads for c in costs),
+        shared_stores=sum(c.shared_stores for c in costs),
+        shared_bytes=max(c.shared_bytes for c in costs),
+        registers=worst(c.registers for c in costs),
+        spills=worst(c.spills for c in costs),
+        instructions=sum(c.instructions for c in costs),
+    )

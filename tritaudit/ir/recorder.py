@@ -20,7 +20,7 @@ from triton.runtime import Autotuner, JITFunction, driver
 
 from tritaudit.ir.model import Argument, Target
 
-__all__ = ["Launch", "driver_target", "recording", "stand_in", "version"]
+__all__ = ["Launch", "driver_target", "forcing", "recording", "stand_in", "version"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +123,25 @@ def recording(
         yield launches
     finally:
         JITFunction.run, Autotuner.run = original, tune
+
+
+@contextmanager
+def forcing(num_warps: int | None) -> Iterator[None]:
+    """Launch kernels with another number of warps, at no cost that a measurement would show."""
+    if num_warps is None:
+        yield
+        return
+    original = JITFunction.run
+
+    def run(self: Any, *args: Any, **kwargs: Any) -> Any:
+        kwargs["num_warps"] = num_warps
+        return original(self, *args, **kwargs)
+
+    JITFunction.run = run
+    try:
+        yield
+    finally:
+        JITFunction.run = original
 
 
 def version() -> str:
