@@ -47,7 +47,7 @@ LOADS = {
     "hypothesis": {"generate", "search"},
     "numpy": {"backend", "interpreter.fast", "interpreter.strict"},
 }
-CALLS = {"triton": {"worker"}, "numpy": {"worker"}, "torch": {"worker"}}
+CALLS = {"triton": {"bench.measure", "worker"}, "numpy": {"worker"}, "torch": {"worker"}}
 
 
 @cache
