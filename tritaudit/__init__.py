@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         Tensor,
         Tile,
     )
+    from tritaudit.testing import audit
 
 __version__ = "0.1.0"
 
@@ -47,6 +48,7 @@ __all__ = [
     "SkipFile",
     "Tensor",
     "Tile",
+    "audit",
 ]
 
 _CONTRACTS = frozenset({"Abs", "Flip", "Reference"})
@@ -56,4 +58,6 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'tritaudit' has no attribute {name!r}")
     home = "tritaudit.contracts" if name in _CONTRACTS else "tritaudit.model"
+    if name == "audit":
+        home = "tritaudit.testing"
     return getattr(import_module(home), name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -14,6 +15,8 @@ __all__ = ["main"]
 
 #: what a shell reports of a program that SIGPIPE ends.
 _CLOSED_PIPE = 141
+#: what a stream says that can take no more: a full disk, a quota, a device that fails.
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 def main() -> None:
@@ -24,11 +27,21 @@ def main() -> None:
     try:
         code = _run()
         sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader (`| head`) has gone. Python would complain again when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader (`| head`) has gone
         code = _CLOSED_PIPE
+        _give_up_output()
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        code = UNABLE
+        _give_up_output()
+        sys.stderr.write(f"tritaudit: the output cannot be written: {error.strerror}\n")
     sys.exit(code)
+
+
+def _give_up_output() -> None:
+    """Send what is left to nowhere. Python would complain again when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run() -> int | str | None:
@@ -36,9 +49,9 @@ def _run() -> int | str | None:
         app(prog_name="tritaudit")
     except SystemExit as end:
         return end.code
-    except BrokenPipeError:
-        raise
-    except Exception:
+    except Exception as error:
+        if isinstance(error, BrokenPipeError) or getattr(error, "errno", None) in _FULL:
+            raise
         traceback.print_exc()
         sys.stderr.write("tritaudit: this is an error in tritaudit itself\n")
         return UNABLE

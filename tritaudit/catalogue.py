@@ -33,7 +33,18 @@ from tritaudit.targets import (
     shown_path,
 )
 
-__all__ = ["Listing", "execute", "find_cases", "load_case", "problem_of"]
+__all__ = [
+    "NO_CASE",
+    "Listing",
+    "cases_in",
+    "execute",
+    "find_cases",
+    "load_case",
+    "problem_of",
+]
+
+#: what is said of a file that was named and holds no case.
+NO_CASE = "no case in this file: none of its variables holds a Case"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +70,7 @@ def load_case(path: str, variable: str, root: str) -> Case:
         module = execute(path)
     except Exception as error:
         raise CatalogueError(str(problem_of(error, path))) from error
-    case = dict(_cases_in(module, frozenset())).get(variable)
+    case = dict(cases_in(module, frozenset())).get(variable)
     if case is None:
         raise CatalogueError(f"{shown_path(path)}: {variable} is not a Case")
     return case
@@ -268,7 +279,7 @@ def _constructs_case(value: ast.expr | None) -> bool:
 def _describe_all(source: Source, tree: ast.Module, module: ModuleType, builtin: Path) -> Listing:
     bound = _bindings(tree)
     owned: dict[str, Case] = {}
-    for variable, case in _cases_in(module, bound.imported):
+    for variable, case in cases_in(module, bound.imported):
         if all(case is not other for other in owned.values()):
             owned[variable] = case
     shown = shown_path(source.path)
@@ -278,7 +289,9 @@ def _describe_all(source: Source, tree: ast.Module, module: ModuleType, builtin:
     for variable, case in owned.items():
         base, _, key = variable.partition(".")
         if not _WORD.match(key or "0"):
-            message = f"the key {key!r} of {base} is no name for a case: use letters, digits, _ and -"
+            message = (
+                f"the key {key!r} of {base} is no name for a case: use letters, digits, _ and -"
+            )
             problems.append(LoadProblem(shown, bound.assigned.get(base, 1), message))
             continue
         problems += _overwritten(variable, bound, shown)
@@ -293,7 +306,7 @@ def _describe_all(source: Source, tree: ast.Module, module: ModuleType, builtin:
 _WORD = re.compile(r"[A-Za-z0-9_-]+\Z")
 
 
-def _cases_in(module: ModuleType, imported: frozenset[str]) -> Iterator[tuple[str, Case]]:
+def cases_in(module: ModuleType, imported: frozenset[str]) -> Iterator[tuple[str, Case]]:
     """The cases in the public variables of a module, those in lists and dicts among them.
 
     An entry is named after its place: `cases.0` or `cases.KEY`.
@@ -326,7 +339,7 @@ def _is_function(module: ModuleType, source: Source) -> bool:
 def _no_case(module: ModuleType, source: Source) -> str:
     if _is_function(module, source):
         return f"{_wanted(source)} is a function and no Case: say what it promises with {PROMISES}"
-    return "no case in this file: none of its variables holds a Case"
+    return NO_CASE
 
 
 def _overwritten(variable: str, bound: _Bindings, shown: str) -> list[LoadProblem]:

@@ -35,7 +35,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("unit",),
     ("supervisor",),
     ("commands",),
-    ("cli",),
+    ("cli", "testing"),
+    ("pytest_cases",),
+    ("pytest_plugin",),
     ("__main__",),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
