@@ -951,6 +951,8 @@ class UnitRequest:
     elements: int = 0
     #: run on the fast interpreter, checked against the stock one on the first launches.
     fast_interpreter: bool = False
+    #: run on the strict interpreter, whose order of programs goes by the seed.
+    strict_interpreter: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,13 +129,13 @@ class Supervisor:
             self._environment = from_plain(Environment, ended.value)
         return self._environment
 
-    def check_interpreter(self, *, fast: bool) -> None:
-        """Ask a worker whether the interpreter can run as it is to.
+    def check_interpreter(self, *, fast: bool, strict: int | None) -> None:
+        """Ask a worker whether the interpreter can run as it is to (see `interpreter.use`).
 
         Raises:
             BackendError: it cannot, or the backend does not start.
         """
-        ended = self.call(Call("interpreter", {"fast": fast}, _ENVIRONMENT_LIMIT))
+        ended = self.call(Call("interpreter", {"fast": fast, "strict": strict}, _ENVIRONMENT_LIMIT))
         if not isinstance(ended, Returned):
             raise BackendError(f"the {self.backend} does not answer ({_reason(ended)})")
         if ended.value:

@@ -57,6 +57,7 @@ def request_for(
     max_examples: int = 0,
     repro: str | None = None,
     fast_interpreter: bool = False,
+    strict_interpreter: bool = False,
     dtypes: tuple[str, ...] = (),
     faults: tuple[str, ...] = (),
     elements: int = 0,
@@ -79,6 +80,7 @@ def request_for(
         judge=judge,
         compare=compare,
         fast_interpreter=fast_interpreter,
+        strict_interpreter=strict_interpreter,
         dtypes=dtypes,
         faults=faults,
         elements=elements,
@@ -289,12 +291,19 @@ class Unit:
         case, backend = self.info.name, self.request.backend
         return CaseResult(case, backend, outcome, reason=reason, coverage=coverage)
 
+    def _options(self) -> tuple[str, ...]:
+        """The options with which a finding shows again."""
+        options = self.info.options
+        if self.request.strict_interpreter:
+            options += ("--strict-interpreter", "--seed", str(self.request.seed))
+        return options
+
     def _end(self, result: CaseResult | None = None, cut_short: str = "") -> CaseResult:
         """The verdict, with the findings of processes that died."""
         if result is None:
             result = self._blank(Outcome.PASS, cut_short=cut_short)
         findings = tuple(
-            replace(f, target=self.info.target, options=self.info.options)
+            replace(f, target=self.info.target, options=self._options())
             for f in (*self._fatal.values(), *result.findings)
         )
         replay = self.request.repro is not None
