@@ -6,13 +6,15 @@ Nothing heavy is imported here, so that `--help` is quick and works where torch 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from tritaudit import __version__
 from tritaudit.commands import INTERRUPTED, UNABLE, USAGE, Usage
 from tritaudit.commands.completion import complete_explain
+from tritaudit.commands.examples import epilog
 from tritaudit.commands.functions import FunctionOptions
 from tritaudit.commands.grouped import grouped
 from tritaudit.commands.kerneloptions import (
@@ -22,7 +24,6 @@ from tritaudit.commands.kerneloptions import (
     TileOption,
 )
 from tritaudit.commands.options import (
-    BackendChoice,
     BackendOption,
     ConfigOption,
     FailOnOption,
@@ -40,12 +41,24 @@ from tritaudit.commands.runoptions import RunOptions
 
 __all__ = ["app"]
 
+
+class _Commands(TyperGroup):
+    """The commands, each with its examples below its help."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        command = super().get_command(ctx, cmd_name)
+        if command is not None and not command.epilog:
+            command.epilog = epilog(cmd_name)
+        return command
+
+
 app = typer.Typer(
     name="tritaudit",
+    cls=_Commands,
     help="Finds correctness bugs in Triton kernels that reverse data or take absolute values.",
     epilog="Exit codes: 0 nothing unexpected, 1 findings, 2 wrong usage, 3 unable to work.",
     no_args_is_help=True,
-    add_completion=False,
+    context_settings={"max_content_width": 100},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # importing what draws boxes takes longer than all the rest of --help
 )
@@ -116,10 +129,10 @@ def explain(
         str | None,
         typer.Option("--repro", metavar="TOKEN", help="Replay this example.", show_default=False),
     ] = None,
-    backend: BackendOption = BackendChoice.AUTO,
-    seed: SeedOption = 0,
+    backend: BackendOption = None,
+    seed: SeedOption = None,
     max_examples: MaxExamplesOption = None,
-    timeout: TimeoutOption = 60.0,
+    timeout: TimeoutOption = None,
     fast_interpreter: FastInterpreterOption = False,
     strict_interpreter: StrictInterpreterOption = False,
     html: Annotated[
@@ -128,33 +141,41 @@ def explain(
             "--html", metavar="PATH", help="Write a page with pictures, too.", show_default=False
         ),
     ] = None,
+    config: ConfigOption = None,
     *,
     function: FunctionOptions,
 ) -> None:
     """Show in full what is wrong with a case, or what a fault means."""
-    from tritaudit.commands.auditing import Plan
     from tritaudit.commands.explain import explain_case, explain_fault
     from tritaudit.commands.stored import explain_last, explain_report
     from tritaudit.faults import FAULT_IDS
 
-    if what is None or what.endswith(".json"):
-        if repro is not None:
-            raise typer.BadParameter("--repro needs a case")
-        _finish(lambda: explain_last(html) if what is None else explain_report(what, html))
-        return
-    if what in FAULT_IDS and repro is None:
+    if what is None:
+        _refuse_token(repro)
+        _finish(lambda: explain_last(config, html))
+    elif what.endswith(".json"):
+        _refuse_token(repro)
+        _finish(lambda: explain_report(what, html))
+    elif what in FAULT_IDS and repro is None:
         if html is not None:
             raise typer.BadParameter("a fault has no page: --html needs a case")
         _finish(lambda: explain_fault(what))
-    plan = Plan(
-        seed,
-        max_examples or 0,
-        timeout,
-        repro=repro,
-        fast_interpreter=fast_interpreter,
-        strict_interpreter=strict_interpreter,
-    )
-    _finish(lambda: explain_case(what, backend, plan, function, html))
+    else:
+        options = RunOptions(
+            backend=backend,
+            seed=seed,
+            max_examples=max_examples,
+            timeout=timeout,
+            fast_interpreter=fast_interpreter,
+            strict_interpreter=strict_interpreter,
+            config=config,
+        )
+        _finish(lambda: explain_case(what, repro, options, function, html))
+
+
+def _refuse_token(token: str | None) -> None:
+    if token is not None:
+        raise typer.BadParameter("--repro needs a case")
 
 
 @app.command()
@@ -234,11 +255,12 @@ def list_(
     targets: Targets = None,
     select: SelectOption = None,
     faults: Annotated[bool, typer.Option("--faults", help="List the faults instead.")] = False,
+    config: ConfigOption = None,
 ) -> None:
     """List cases with contract, dtypes and expectations, or the faults."""
     from tritaudit.commands.listing import list_cases, list_faults
 
-    _finish(list_faults if faults else lambda: list_cases(targets or [], select or []))
+    _finish(list_faults if faults else lambda: list_cases(targets, select or [], config))
 
 
 @app.command()
@@ -266,7 +288,7 @@ def ir(
         typer.Option(
             "--stage",
             metavar="STAGE",
-            help="Print ttir, ttgir, llir, ptx, sass or amdgcn; what stems from the call is marked.",
+            help="Print ttir, ttgir, llir, ptx, sass or amdgcn; lines of the call are marked.",
             show_default=False,
         ),
     ] = None,

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
 
-from tritaudit import advice, faults
+from tritaudit import advice, faults, repro
+from tritaudit.choices import BackendChoice
 from tritaudit.commands import FINDINGS, NOTHING_UNEXPECTED, Usage
-from tritaudit.commands.auditing import Plan, audit, exit_code
+from tritaudit.commands.auditing import audit, exit_code
 from tritaudit.commands.functions import FunctionOptions, calls_of
-from tritaudit.commands.options import BackendChoice
 from tritaudit.commands.reports import write_page
+from tritaudit.commands.runoptions import RunOptions
 from tritaudit.commands.session import cases_of, open_backend, output
+from tritaudit.commands.settings import backend_of, plan_of, settings_of
 from tritaudit.model import CaseInfo, CaseResult, Finding, Outcome
 from tritaudit.report.explain import Explained, print_explanation, read_source
 from tritaudit.report.faulttext import render_fault
 from tritaudit.report.html import explain_page
 from tritaudit.report.terminal import print_notes, print_problem, show
-from tritaudit.repro import VERSION, ReproError, backend_of, decode
 from tritaudit.targets import builtin_root, nearest, resolve, shown_path
 from tritaudit.unit import request_for
+from tritaudit.verdict import NOTHING
 
 __all__ = ["explain_case", "explain_fault", "explained_of"]
 
@@ -37,14 +40,15 @@ def explain_fault(fault: str) -> int:
 
 def explain_case(
     target: str,
-    backend: BackendChoice,
-    plan: Plan,
+    token: str | None,
+    options: RunOptions,
     function: FunctionOptions,
     page: str | None = None,
 ) -> int:
     """Run the cases of a target, or replay one example, and explain all that shows.
 
     Args:
+        token: the example to replay; None: search.
         page: where the explanations go as an HTML page as well.
 
     Raises:
@@ -52,16 +56,20 @@ def explain_case(
         Usage: the target names no case, or several together with a repro token.
         BackendError: the backend does not start.
     """
-    console = output()
-    if plan.repro is not None:
-        backend = _backend_of(plan.repro, backend)
+    console, settings = output(), settings_of(options.config)
+    plan = replace(plan_of(options, settings, ()), repro=token, acceptance=NOTHING)
+    backend = backend_of(options.backend, settings)
+    if backend is BackendChoice.BOTH:  # of the configuration: one shows what there is to explain
+        backend = BackendChoice.AUTO
+    if token is not None:
+        backend = _backend_of_token(token, backend)
     calls = calls_of(function, [target])
     if not calls:
         _not_a_name(target)
     with open_backend(backend) as supervisor:
         cases = cases_of(supervisor, [target], calls).cases
-        if plan.repro is not None:
-            _check_token(plan.repro, target, cases)
+        if token is not None:
+            _check_token(token, target, cases)
         report = audit(supervisor, cases, plan, console)
     explained = [e for result in report.results for e in _explain(console, result, cases)]
     if page is not None:
@@ -72,19 +80,19 @@ def explain_case(
     return code
 
 
-def _backend_of(token: str, choice: BackendChoice) -> BackendChoice:
+def _backend_of_token(token: str, choice: BackendChoice) -> BackendChoice:
     """The backend that a token names, unless another one was chosen."""
     try:
-        decode(token)
-        named = backend_of(token)
-    except ReproError as error:
+        repro.decode(token)
+        named = repro.backend_of(token)
+    except repro.ReproError as error:
         raise Usage(str(error)) from error
     return BackendChoice(named) if choice is BackendChoice.AUTO else choice
 
 
 def _not_a_name(what: str) -> None:
     """Refuse what is neither a case nor a fault, but near to a fault, or a token without a case."""
-    if what.startswith(f"{VERSION}/"):
+    if what.startswith(f"{repro.VERSION}/"):
         raise Usage("a repro token needs its case: tritaudit explain CASE --repro TOKEN")
     near = nearest(what, faults.FAULT_IDS)
     if near and resolve([what])[1]:
@@ -95,7 +103,7 @@ def _check_token(token: str, target: str, cases: Sequence[CaseInfo]) -> None:
     if len(cases) != 1:
         names = ", ".join(case.target for case in cases)
         raise Usage(f"--repro needs one case; {target!r} names {len(cases)}: {names}")
-    example, case = decode(token), cases[0]
+    example, case = repro.decode(token), cases[0]
     for what, given, has in (
         ("axes", example.sizes, [axis for axis, _, _ in case.axes]),
         ("tiles", example.tiles, [tile for tile, _ in case.tiles]),

@@ -10,22 +10,25 @@ from tritaudit import faults
 from tritaudit.commands import NOTHING_UNEXPECTED
 from tritaudit.commands.options import BackendChoice
 from tritaudit.commands.session import cases_of, open_backend, output, selected
+from tritaudit.commands.settings import settings_of, targets_of
 from tritaudit.report.terminal import render_case_list, render_fault_list, show
 from tritaudit.report.wording import line
 
 __all__ = ["list_cases", "list_faults"]
 
 
-def list_cases(targets: Sequence[str], patterns: Sequence[str]) -> int:
-    """Print the cases of targets.
+def list_cases(
+    targets: Sequence[str] | None, patterns: Sequence[str], config: str | None = None
+) -> int:
+    """Print the cases of targets; where there are none, of the configuration or the catalogue.
 
     Raises:
         Usage: a target or a pattern names nothing, or a file does not load.
         BackendError: torch or triton is missing, so that no file can be loaded.
     """
-    console = output()
+    console, settings = output(), settings_of(config)
     with open_backend(BackendChoice.INTERPRETER) as supervisor:
-        listing = cases_of(supervisor, targets)
+        listing = cases_of(supervisor, targets_of(targets, settings))
     cases = selected(listing.cases, patterns)
     show(console, render_case_list(cases, console.width if console.is_terminal else None))
     for problem in listing.skipped:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from tritaudit.choices import BackendChoice, FailOn
-from tritaudit.commands.completion import complete_report
+from tritaudit.commands.completion import complete_case, complete_report
 
 __all__ = [
     "BackendChoice",
     "BackendOption",
     "ConfigOption",
-    "ExitZeroOption",
     "FailOnOption",
     "FastInterpreterOption",
     "JobsOption",
@@ -58,85 +57,85 @@ def positive(seconds: float | None) -> float | None:
     return seconds
 
 
+def _option(*names: str, text: str, **more: Any) -> Any:
+    return typer.Option(*names, help=text, **{"show_default": False, **more})
+
+
 Targets = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="TARGET",
-        help="Names or globs of the catalogue (flip/*), files, folders. None: the catalogue.",
+        help="Names or globs of the catalogue (flip/*), files, folders. None: the cases of the "
+        "configuration, else the catalogue.",
         show_default=False,
+        autocompletion=complete_case,
     ),
-]
-BackendOption = Annotated[
-    BackendChoice,
-    typer.Option("--backend", "-b", help="Where kernels run; auto: on the GPU if there is one."),
 ]
 SelectOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--select",
-        metavar="GLOB",
-        help="Only cases whose names match; may be repeated.",
-        show_default=False,
+    _option("--select", metavar="GLOB", text="Only cases whose names match; may be repeated."),
+]
+BackendOption = Annotated[
+    BackendChoice | None,
+    _option(
+        "--backend",
+        "-b",
+        text="Where kernels run; auto: the GPU if any; both: compare them. [default: auto]",
     ),
 ]
 SeedOption = Annotated[
-    int, typer.Option("--seed", metavar="N", min=0, help="The same seed gives the same report.")
+    int | None,
+    _option("--seed", metavar="N", min=0, text="The same seed gives the same report. [default: 0]"),
 ]
 MaxExamplesOption = Annotated[
     int | None,
-    typer.Option(
+    _option(
         "--max-examples",
         metavar="N",
         min=1,
-        help="Examples of a case, at most.",
-        show_default="by backend",
+        text="Examples of a case, at most. [default: by profile]",
     ),
 ]
 TimeoutOption = Annotated[
-    float,
-    typer.Option("--timeout", metavar="SECONDS", help="Time for a case.", callback=positive),
+    float | None,
+    _option(
+        "--timeout",
+        metavar="SECONDS",
+        callback=positive,
+        text="Time for a case. [default: by profile]",
+    ),
 ]
 JobsOption = Annotated[
-    str,
-    typer.Option(
+    str | None,
+    _option(
         "--jobs",
         "-j",
         metavar="N|auto",
-        help="Cases at a time; auto: as many as cores.",
         callback=jobs,
+        text="Cases at a time; auto: as many as cores. [default: auto]",
     ),
 ]
 ReportOption = Annotated[
     list[str] | None,
-    typer.Option(
+    _option(
         "--report",
         metavar="FORMAT=PATH",
-        help="Write a report: json, junit, sarif, github, markdown or html, to a file or to "
+        text="Write a report: json, junit, sarif, github, markdown or html, to a file or to "
         "standard output (-); may be repeated.",
-        show_default=False,
         autocompletion=complete_report,
     ),
 ]
 FailOnOption = Annotated[
     FailOn | None,
-    typer.Option(
-        "--fail-on",
-        help="Exit with 1 from this severity on. [default: note]",
-        show_default=False,
-    ),
+    _option("--fail-on", text="Exit with 1 from this severity on. [default: note]"),
 ]
 ConfigOption = Annotated[
     str | None,
-    typer.Option(
+    _option(
         "--config",
         metavar="PATH",
-        help="Read [tool.tritaudit] of this file. [default: of the nearest pyproject.toml]",
-        show_default=False,
+        text="Read [tool.tritaudit] of this file. [default: of the nearest pyproject.toml]",
     ),
-]
-ExitZeroOption = Annotated[
-    bool,
-    typer.Option("--exit-zero", help="Exit with 0 where there are findings (not for errors)."),
 ]
 FastInterpreterOption = Annotated[
     bool,

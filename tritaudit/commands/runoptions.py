@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tritaudit.choices import BackendChoice, ProfileChoice
+from tritaudit.choices import ProfileChoice
 from tritaudit.commands import options
 from tritaudit.commands.completion import complete_case, complete_fault
 
@@ -32,10 +32,7 @@ class RunOptions:
             autocompletion=complete_case,
         ),
     ] = None
-    select: Annotated[
-        list[str] | None,
-        _option("--select", metavar="GLOB", text="Only cases whose names match; may be repeated."),
-    ] = None
+    select: options.SelectOption = None
     fault: Annotated[
         list[str] | None,
         _option(
@@ -59,38 +56,15 @@ class RunOptions:
             text="Split by the durations in this JSON report. [default: those of the last runs]",
         ),
     ] = None
-    backend: Annotated[
-        BackendChoice | None,
-        _option(
-            "--backend",
-            "-b",
-            text="Where kernels run; auto: the GPU if any; both: compare them. [default: auto]",
-        ),
-    ] = None
+    backend: options.BackendOption = None
     profile: Annotated[
         ProfileChoice | None,
         _option(
             "--profile", text="How hard to look: before a commit, in CI, at night. [default: ci]"
         ),
     ] = None
-    max_examples: Annotated[
-        int | None,
-        _option(
-            "--max-examples",
-            metavar="N",
-            min=1,
-            text="Examples of a case, at most. [default: by profile]",
-        ),
-    ] = None
-    timeout: Annotated[
-        float | None,
-        _option(
-            "--timeout",
-            metavar="SECONDS",
-            callback=options.positive,
-            text="Time for a case. [default: by profile]",
-        ),
-    ] = None
+    max_examples: options.MaxExamplesOption = None
+    timeout: options.TimeoutOption = None
     time_budget: Annotated[
         float | None,
         _option(
@@ -100,22 +74,8 @@ class RunOptions:
             text="Time for the run; what it does not reach is told.",
         ),
     ] = None
-    seed: Annotated[
-        int | None,
-        _option(
-            "--seed", metavar="N", min=0, text="The same seed gives the same report. [default: 0]"
-        ),
-    ] = None
-    jobs: Annotated[
-        str | None,
-        _option(
-            "--jobs",
-            "-j",
-            metavar="N|auto",
-            callback=options.jobs,
-            text="Cases at a time; auto: as many as cores. [default: auto]",
-        ),
-    ] = None
+    seed: options.SeedOption = None
+    jobs: options.JobsOption = None
     first: Annotated[
         bool, _option("-x", "--exit-first", text="End at the first case that fails.")
     ] = False

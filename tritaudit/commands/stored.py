@@ -21,14 +21,14 @@ from tritaudit.targets import shown_path
 __all__ = ["explain_last", "explain_report"]
 
 
-def explain_last(page: str | None = None) -> int:
+def explain_last(config: str | None = None, page: str | None = None) -> int:
     """Explain the newest of the failures that the last runs left. Needs neither torch nor triton.
 
     Raises:
         Usage: there is none.
         ReportWriteError: the page cannot be written.
     """
-    storage = Storage(settings_of().folder, Path.cwd())
+    storage = Storage(settings_of(config).folder, Path.cwd())
     failures = storage.failures()
     if not failures:
         raise Usage(
