@@ -209,6 +209,8 @@ class Unit:
         flaky = found == token and not (yield from self._dies_again(token))
         self._shrinking, self._unsettled = False, None
         finding = self._finding(again, found)
+        if not flaky and self.request.strict_interpreter:
+            finding = yield from self._owed_to_strictness(finding)
         self._keep(_nondeterministic(finding) if flaky else finding)
         return replace(again, token=found)
 
@@ -228,8 +230,23 @@ class Unit:
         tried = yield self._replay(token)
         return isinstance(tried, (Died, Overdue)) and tried.token is not None
 
-    def _replay(self, token: str) -> Call:
+    def _owed_to_strictness(self, finding: Finding) -> Generator[Call, Ended, Finding]:
+        """The finding, with evidence that the stock interpreter survives its example, if it does.
+
+        Only where there is time to try.
+        """
+        if self._left() < self._launch_limit + LEAST_SHARE * self._timeout:
+            return finding
+        tried = yield self._replay(finding.repro, strict=False)
+        if not isinstance(tried, Returned):
+            return finding
+        told = "found by the strict interpreter: the process survives on the stock one"
+        return replace(finding, evidence=(*finding.evidence, told))
+
+    def _replay(self, token: str, *, strict: bool | None = None) -> Call:
         replay = replace(self.request, repro=token, deadline=self._launch_limit)
+        if strict is not None:
+            replay = replace(replay, strict_interpreter=strict)
         return self._audit(replay, self._launch_limit + SHORT)
 
     def _shrink(self, died: Died, token: str) -> Generator[Call, Ended, tuple[Died, str]]:

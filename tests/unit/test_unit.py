@@ -331,3 +331,23 @@ def test_progress_counts_for_a_unit_whose_processes_all_died() -> None:
     stopped = unit.interrupted()
     assert stopped is not None
     assert (stopped.coverage.examples, stopped.coverage.cut_short) == (17, "interrupted")
+
+
+@pytest.mark.parametrize("survives", [True, False])
+def test_a_death_says_whether_it_takes_the_strict_interpreter(survives: bool) -> None:
+    def worker(call: Call) -> Ended:
+        if call.function == "smaller":
+            return returned(())
+        request = asked(call)
+        if request.repro is None and request.avoid:
+            return returned(PASS)
+        if survives and not request.strict_interpreter:
+            return returned(PASS)
+        return died(9)
+
+    result, _ = live(worker, seed=5, strict_interpreter=True)
+    [finding] = result.findings
+    assert finding.fault == "crash"
+    assert finding.options == ("--strict-interpreter", "--seed", "5")
+    told = "found by the strict interpreter: the process survives on the stock one"
+    assert (told in finding.evidence) == survives
