@@ -117,7 +117,7 @@ class Naming:
             sighting = self.book.sightings.get(fault)
             if sighting is None or fault == MISMATCH:
                 continue
-            settled = self._settle(fault, sighting, companions)
+            settled = self._settle(fault, sighting, [*companions, *proven])
             if settled is None:
                 self.book.unexplained.append(sighting.trial)
                 continue
@@ -127,7 +127,7 @@ class Naming:
                 named.setdefault(name, []).append(self._finding(name, sighting, proof))
         if self.book.divergent:
             named["backend-divergence"] = [self._divergence()]
-        mismatch = self._mismatch(proven)
+        mismatch = self._mismatch(proven, tuple(named))
         if mismatch is not None:
             named[MISMATCH] = [mismatch]
         for fault in FAULT_IDS:
@@ -161,11 +161,11 @@ class Naming:
         consists = because(theirs, str(self.book.backend), self.book.seen[trial.example])
         return replace(finding, evidence=(told, *finding.evidence), because=consists)
 
-    def _mismatch(self, proven: list[Candidate]) -> Finding | None:
+    def _mismatch(self, proven: list[Candidate], named: tuple[str, ...]) -> Finding | None:
         """What no proven candidate accounts for, at its smallest example."""
         trials: list[tuple[tuple[int, ...], int, int, Trial]] = []
         for trial in self.book.unexplained:
-            left = int(left_over(trial, proven).sum()) if trial.comparable else 0
+            left = self._left(trial, proven, named) if trial.comparable else 0
             if left or not trial.comparable:
                 trials.append((order_of(trial.example, ()), len(trials), left, trial))
         if not trials:
@@ -182,6 +182,18 @@ class Naming:
         )
         seen = Sighting(trial, full, len(trials), {t.example.dtype() for *_, t in trials})
         return self._finding(MISMATCH, seen, proof)
+
+    def _left(self, trial: Trial, proven: list[Candidate], named: tuple[str, ...]) -> int:
+        """How many wrong elements nothing accounts for.
+
+        A trial that looked familiar was launched once; what it read beside its inputs shows only
+        when it is launched again.
+        """
+        left = int(left_over(trial, proven, named).sum())
+        if left and trial.unwritten is None:
+            self.book.repeat(trial)
+            left = int(left_over(trial, proven, named).sum())
+        return left
 
     def _settle(
         self, fault: str, sighting: Sighting, companions: list[Candidate]
@@ -224,11 +236,12 @@ class Naming:
     ) -> list[tuple[str, str]]:
         """The other faults that fit the smallest example, and what refuted them."""
         out = []
+        trials = self.book.wrong + self.book.right
         for other in full.explanations:
             if other is chosen or set(other.faults) & set(chosen.faults):
                 continue
             for found in other.candidates:
-                test = prove(found, self.book.wrong + self.book.right, companions)
+                test = prove(found, trials, companions, self.book.sightings)
                 if test.refuted_by is not None:
                     where = test.refuted_by.example
                     out += [(f, f"{where.label()} {where.dtype()}") for f in other.faults]
@@ -252,10 +265,10 @@ class Naming:
             others = [t for t in (*self.book.wrong, *self.book.right) if t.example != trial.example]
             if alike:
                 others = [t for t in others if t.example.dtypes == trial.example.dtypes]
-            test = prove(found, others, companions)
+            test = prove(found, others, companions, self.book.sightings)
             if test.refuted_by is None and test.probes < PROBES:
                 extra = self._more_probes(found, trial)  # in the same dtypes
-                again = prove(found, extra, companions)
+                again = prove(found, extra, companions, self.book.sightings)
                 test.probes += again.probes
                 test.refuted_by = again.refuted_by
             if test.refuted_by is not None:

@@ -13,7 +13,7 @@ is kept.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -22,7 +22,8 @@ import torch
 from tritaudit.faults import FAULT_IDS
 from tritaudit.faults.motions import several_axes
 from tritaudit.faults.protocol import Candidate, Claim, Direct, Fault
-from tritaudit.trial import Trial
+from tritaudit.tensors import bits_of, is_nan, is_negative_zero
+from tritaudit.trial import Trial, disagrees
 
 MISMATCH = "value-mismatch"
 
@@ -224,15 +225,20 @@ def _several(
                 return
 
 
-def left_over(trial: Trial, proven: Sequence[Candidate]) -> torch.Tensor:
-    """The wrong elements that neither a direct sighting nor a proven candidate accounts for."""
+def left_over(
+    trial: Trial, proven: Sequence[Candidate], named: Collection[str] = ()
+) -> torch.Tensor:
+    """The wrong elements that neither a direct sighting nor a proven candidate accounts for.
+
+    `named` are the faults that were proven.
+    """
     rest = trial.wrong & ~accounted(trial, seen_directly(trial))
     for found in proven:
         if not bool(rest.any()):
             break
         claim = found.predict(trial)
         if claim is not None:
-            rest = rest & ~claim.explains(trial)
+            rest = rest & ~claim.explains(trial) & ~_excused(trial, claim, (), named)
     return rest
 
 
@@ -247,14 +253,45 @@ class Test:
     refuted_by: Trial | None = None
 
 
+def _excused(
+    trial: Trial, claim: Claim, companions: Sequence[Candidate], sighted: Collection[str]
+) -> torch.Tensor:
+    """The elements that do not speak against a claim, because something else is at work there.
+
+    Arithmetic on what should only move goes on after the move: where a kernel sums what it moves,
+    a NaN or Inf spreads and a -0.0 loses its sign wherever the elements have come to lie.
+    """
+    mask = torch.zeros_like(trial.wrong)
+    for other in companions:
+        theirs = other.predict(trial)
+        # What is about every element excuses only a claim that is about some.
+        if theirs is not None and (theirs.where is not None or claim.where is not None):
+            mask |= theirs.about(trial) & ~disagrees(trial.got, theirs.predicted)
+    if "nan-contamination" in sighted and _has_non_finite(trial):
+        mask |= is_nan(trial.got)
+    if "signed-zero-lost" in sighted:
+        mask |= is_negative_zero(claim.predicted.value) & (bits_of(trial.got) == 0)
+    return mask
+
+
+def _has_non_finite(trial: Trial) -> bool:
+    """Whether an input holds a NaN or an infinity."""
+    floats = [x for x in trial.inputs.values() if x.is_floating_point()]
+    return any(not bool(torch.isfinite(x.to(torch.float64)).all()) for x in floats)
+
+
 def prove(
-    candidate: Candidate, trials: Iterable[Trial], companions: Sequence[Candidate] = ()
+    candidate: Candidate,
+    trials: Iterable[Trial],
+    companions: Sequence[Candidate] = (),
+    sighted: Collection[str] = (),
 ) -> Test:
     """Test a candidate on trials other than the one that suggested it.
 
     A trial counts as a probe if the candidate predicts at least one wrong element there. Elements
     that were seen directly to be unwritten, stray or unstable do not speak against it, nor do those
-    that a companion (another accepted candidate about a class of elements) predicts.
+    that a companion (another accepted candidate) predicts, nor what the faults that were `sighted`
+    in the case do to any element.
     """
     test = Test()
     for trial in trials:
@@ -263,11 +300,8 @@ def prove(
         claim = candidate.predict(trial)
         if claim is None:
             continue
-        ignore = accounted(trial, seen_directly(trial))
-        for other in companions:
-            theirs = other.predict(trial) if other.key != candidate.key else None
-            if theirs is not None and theirs.where is not None:
-                ignore |= theirs.explains(trial)
+        others = [c for c in companions if c.key != candidate.key]
+        ignore = accounted(trial, seen_directly(trial)) | _excused(trial, claim, others, sighted)
         if bool(claim.refuted(trial, ignore).any()):
             test.refuted_by = trial
             return test
