@@ -220,6 +220,7 @@ def sweep(case: Case) -> Iterator[Example]:
             chosen = tuple((n, value if n == scalar.name else v) for n, v in two[-1].scalars)
             for kind in (FillKind.NORMAL, FillKind.SPECIAL):
                 yield replace(two[-1], scalars=chosen, fill=Fill(kind, 3))
+    yield from _crossed(case)
     # Round the dtypes, so that a small budget sees something of each.
     anchored = [
         _specials_anchored(case, [replace(base, dtypes=dtypes) for base in two])
@@ -228,6 +229,22 @@ def sweep(case: Case) -> Iterator[Example]:
     ]
     for group in itertools.zip_longest(*anchored):
         yield from (example for example in group if example is not None)
+
+
+#: elements of an example that pairs the special values of several inputs. A float has 14 of them:
+#: two such examples leave out one of 196 pairs in one of 200 seeds.
+CROSSED = 1024
+
+
+def _crossed(case: Case) -> Iterator[Example]:
+    """Where there are several inputs: the special values of each beside those of the others."""
+    if len(case.inputs) < 2:
+        return
+    for dtypes in dtype_choices(case):
+        if not is_exhaustive(case, dtypes):
+            base = replace(largest(case, CROSSED), dtypes=dtypes)
+            for seed in (5, 6):
+                yield replace(base, fill=Fill(FillKind.SPECIAL, seed))
 
 
 def _layout_choices(case: Case) -> list[tuple[tuple[str, str], ...]]:
@@ -468,6 +485,15 @@ def _same_special(
             return
         edits.append(replace(edit, bits=bits[names[edit.bits]]))
     yield replace(example, dtypes=dtypes, edits=tuple(edits))
+
+
+def with_values(case: Case, example: Example, bits: dict[str, int]) -> Example:
+    """The smallest example of the same dtypes and scalars whose first elements hold these bits."""
+    structure = next(s for s in structures(case) if math.prod(n for _, n in s.sizes))
+    edits = tuple(sorted(Edit(name, 0, value) for name, value in bits.items()))
+    return replace(
+        structure, dtypes=example.dtypes, scalars=example.scalars, fill=Fill(), edits=edits
+    )
 
 
 def smaller_sizes(case: Case, example: Example, limit: int = 64) -> list[Example]:

@@ -41,6 +41,7 @@ from tritaudit.model import (
 from tritaudit.naming import Naming
 from tritaudit.repro import decode, encode
 from tritaudit.strictness import named
+from tritaudit.tensors import unsigned_bits
 
 __all__ = ["audit_unit", "end_soon", "smaller_examples"]
 
@@ -52,6 +53,8 @@ ELEMENTS = {Backend.INTERPRETER: 160, Backend.GPU: 1 << 14}
 PATTERN_ELEMENTS = {Backend.INTERPRETER: 1 << 13, Backend.GPU: 1 << 16}
 #: launches that the shrinking of one fault may cost.
 SHRINK_LAUNCHES = 60
+#: wrong elements whose values are tried by themselves.
+LIFTED = 4
 #: flagged examples of a batch that are looked at one by one.
 CLOSER = 3
 
@@ -252,6 +255,9 @@ class Search:
 
         for _ in range(3):
             before = self.book.sightings[fault].trial.example
+            for example in self._with_its_values(fault):
+                if order_of(example, ()) < order_of(before, ()) and shows(example):
+                    break
             for smaller in generate.smaller_sizes(self.book.case, before, SHRINK_LAUNCHES):
                 if self.book.counter.launches > limit or shows(smaller):
                     break
@@ -265,6 +271,17 @@ class Search:
             self._alone(fault)
             if self.book.sightings[fault].trial.example == before:
                 return
+
+    def _with_its_values(self, fault: str) -> Iterator[Example]:
+        """Where elements do not depend on their places: small examples with values that failed."""
+        trial, case = self.book.sightings[fault].trial, self.book.case
+        inputs = trial.inputs.values()
+        alike = all(x.shape == trial.wrong.shape for x in inputs)
+        if case.contract.moves_only or not trial.comparable or not alike:
+            return
+        for place in trial.wrong.reshape(-1).nonzero().reshape(-1).tolist()[:LIFTED]:
+            bits = {k: unsigned_bits(x.reshape(-1)[place])[0] for k, x in trial.inputs.items()}
+            yield generate.with_values(case, trial.example, bits)
 
     def _alone(self, fault: str) -> None:
         """Where a fault was seen only beside others, look for a size that shows it alone."""
@@ -370,6 +387,7 @@ def _replay(book: Ledger, token: str) -> None:
     """Run one stored example, and its neighbours only as far as a proof needs them."""
     example = decode(token)
     _fits(book.case, example)
+    book.only = example
     book.try_example(example, "replay")
 
 
