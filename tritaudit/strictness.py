@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tritaudit.examine import Counter, examine, repeat
-from tritaudit.faults.diagnosis import MISMATCH, diagnose
+from tritaudit.faults.diagnosis import diagnose
 from tritaudit.interpreter import Part, is_strict, strict_in
 from tritaudit.model import Case, Example, Finding
+from tritaudit.trial import Trial
 
 __all__ = ["named"]
 
@@ -17,28 +18,33 @@ def named(case: Case, finding: Finding, announce: Callable[[Example], None]) -> 
     """The finding, with evidence that the strict interpreter found it where that is so.
 
     Its example is launched once more on the stock interpreter. Where that is right, or goes wrong
-    in another way that has a name, it is launched with each part of the strict one by itself.
+    in other elements and in another way, it is launched with each part of the strict one by itself.
 
     Args:
         announce: told of each launch before it happens.
     """
     if not is_strict():
         return finding
-    stock = _faults(case, finding.example, announce)
-    if stock and (finding.fault in (*stock, MISMATCH) or MISMATCH in stock):
+
+    def launched(*parts: Part) -> Trial:
+        announce(finding.example)
+        with strict_in(*parts):
+            trial = examine(case, finding.example, Counter())
+            repeat(trial, Counter())
+        return trial
+
+    strict = launched(*Part)
+    if _as_wrong(launched(), strict, finding.fault):
         return finding
-    parts = [part for part in Part if _faults(case, finding.example, announce, part)]
+    parts = [part for part in Part if _as_wrong(launched(part), strict, finding.fault)]
     told = "; ".join(part.value for part in parts) or "it takes all that differs there"
     sentence = f"found by the strict interpreter: {told}"
     return replace(finding, evidence=(*finding.evidence, sentence))
 
 
-def _faults(
-    case: Case, example: Example, announce: Callable[[Example], None], *parts: Part
-) -> tuple[str, ...]:
-    """What an example shows with these parts of the strict interpreter alone."""
-    announce(example)
-    with strict_in(*parts):
-        trial = examine(case, example, Counter())
-        repeat(trial, Counter())
-    return () if trial.faultless else diagnose(trial, exhaustive=True).faults
+def _as_wrong(trial: Trial, strict: Trial, fault: str) -> bool:
+    """Whether a trial is wrong where the strict one is, or shows the fault."""
+    if trial.faultless:
+        return False
+    alike = trial.wrong.shape == strict.wrong.shape and bool((trial.wrong == strict.wrong).all())
+    return alike or fault in diagnose(trial, exhaustive=True).faults

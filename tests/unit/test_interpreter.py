@@ -448,8 +448,9 @@ def test_a_finding_says_which_part_of_the_strict_interpreter_found_it(part: Part
     assert strictness.named(case, finding, lambda announced: None) == finding
 
 
-def test_a_fault_that_the_stock_interpreter_shows_is_not_owed_to_the_strict_one() -> None:
-    found = audited("abs/where_ge", fast=False, strict=True)
+@pytest.mark.parametrize("name", ["abs/where_ge", "flip/address_remap_off_by_one"])
+def test_a_fault_that_the_stock_interpreter_shows_is_not_owed_to_the_strict_one(name: str) -> None:
+    found = audited(name, fast=False, strict=True)
     assert found.findings
     assert not any("strict interpreter" in s for f in found.findings for s in f.evidence)
 
