@@ -25,7 +25,7 @@ from tritaudit.faults.diagnosis import (
 )
 from tritaudit.faults.protocol import Candidate, Direct
 from tritaudit.ledger import Ledger, OutOfTimeError, Sighting, limit_of, order_of
-from tritaudit.model import Fill, FillKind, Finding, IndexMap, Proof
+from tritaudit.model import Example, Fill, FillKind, Finding, IndexMap, Layout, Proof
 from tritaudit.present import (
     evidence_of,
     excerpt,
@@ -214,7 +214,7 @@ class Naming:
             )
             return (fault,), proof, ()
         rivals: list[tuple[str, str]] = []
-        for alike in (False, True):
+        for alike in ("", "layouts", "dtypes"):
             for explanation in full.explanations:
                 verdict = self._test(explanation, full, trial, companions, alike)
                 if isinstance(verdict, str):
@@ -254,16 +254,19 @@ class Naming:
         full: Diagnosis,
         trial: Trial,
         companions: list[Candidate],
-        alike: bool = False,
+        alike: str = "",
     ) -> Proof | str:
         """The proof of an explanation, or the example that refutes it.
 
-        `alike`: only on examples of the same dtypes; a compiler may treat each dtype by itself.
+        `alike`: only on examples of the same layouts, where another fault may be at work in others;
+        or of the same dtypes as well, because a compiler may treat each dtype by itself.
         """
         probes = 0
         for found in explanation.candidates:
             others = [t for t in (*self.book.wrong, *self.book.right) if t.example != trial.example]
             if alike:
+                others = [t for t in others if t.example.layouts == trial.example.layouts]
+            if alike == "dtypes":
                 others = [t for t in others if t.example.dtypes == trial.example.dtypes]
             test = prove(found, others, companions, self.book.sightings)
             if test.refuted_by is None and test.probes < PROBES:
@@ -280,7 +283,7 @@ class Naming:
             explained=full.accounted + explanation.explained,
             probes=probes,
             statement="; ".join(c.statement for c in explanation.candidates if c.statement)
-            + (f" (in {trial.example.dtype()})" if alike else ""),
+            + _limited_to(trial.example, alike),
             parameters=tuple(p for c in explanation.candidates for p in c.parameters),
         )
 
@@ -348,6 +351,16 @@ class Naming:
         if found is None or trial is smallest:
             return found
         return replace(found, example=trial.example)
+
+
+def _limited_to(example: Example, alike: str) -> str:
+    """Of which examples an explanation is true, if not of all."""
+    if not alike:
+        return ""
+    if alike == "dtypes":
+        return f" (in {example.dtype()})"
+    odd = [str(layout) for _, layout in example.layouts if layout != Layout.CONTIGUOUS]
+    return f" (where the input is {odd[0] if odd else Layout.CONTIGUOUS})"
 
 
 def _count(full: Diagnosis, fault: str, trial: Trial) -> int:
