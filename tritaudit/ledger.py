@@ -86,6 +86,8 @@ class Ledger:
         self.divergent: list[tuple[tuple[int, ...], int, Trial, str, Judgement]] = []
         self.kept: dict[tuple[object, ...], int] = {}
         self.unexplained: list[Trial] = []
+        #: the example whose faults are asked for, where it is one: others only serve its proofs.
+        self.only: Example | None = None
         self.skips: dict[str, _Skips] = {}
         self.limited: dict[tuple[str, ...], int] = {}
         self.exhaustive: list[str] = []
@@ -215,6 +217,8 @@ class Ledger:
                     self.remembered.append(found)
         self.record[trial.example] = diagnosis.faults
         self._keep(trial)
+        if self.only not in (None, trial.example):
+            return diagnosis.faults
         if MISMATCH in diagnosis.faults and len(self.unexplained) < KEPT_WRONG:
             self.unexplained.append(trial)
         for fault in diagnosis.faults:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console, Group, RenderableType
@@ -14,6 +15,7 @@ from tritaudit.model import Example, Fill, FillKind, Finding, Location
 from tritaudit.report import mapdraw, prose
 from tritaudit.report.bits import render_bits, worth_a_bit_table
 from tritaudit.report.excerpt import caption, render_excerpt
+from tritaudit.report.mapview import flat_position
 from tritaudit.report.severity import severity_look
 from tritaudit.report.terminal import (
     WIDEST,
@@ -71,12 +73,28 @@ def read_source(location: Location | None, context: int = _CONTEXT) -> Source | 
     rows = text.splitlines()
     if not 1 <= location.line <= len(rows):
         return None
-    first, last = max(location.line - context, 1), min(location.line + context, len(rows))
+    begin, end = _function(text, location.line) or (1, len(rows))
+    first, last = max(location.line - context, begin), min(location.line + context, end)
     while not rows[first - 1].strip() and first < location.line:
         first += 1
     while not rows[last - 1].strip() and last > location.line:
         last -= 1
     return Source(first, tuple(rows[first - 1 : last]))
+
+
+def _function(text: str, line_number: int) -> tuple[int, int] | None:
+    """The first and last line of the innermost function around a line."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return None
+    found = [
+        (node.lineno, node.end_lineno or node.lineno)
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        and node.lineno <= line_number <= (node.end_lineno or node.lineno)
+    ]
+    return max(found, default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,14 +150,14 @@ def render_explanation(
     parts.append(Text(sentence(finding.summary)))
     parts += [Text(sentence(s)) for s in finding.evidence]
     if why:
-        parts += [Text(), *prose.in_text(why)]
+        parts += [Text(), *prose.in_text(why, width)]
     parts += _section("Where it happens", _where(finding, source))
     parts += _section("Where each element came from", _map(finding, width - 2))
     parts += _section("The output", _output(finding, width - 2))
     parts += _section("Bit by bit", _bits(finding, width - 2))
     parts += _section("How this is known", _proof(finding))
     parts += _section("What an ordinary test would have said", _unnoticed(finding))
-    parts += _section("How to repair it", _repair(fix, twin, twin_path))
+    parts += _section("How to repair it", _repair(fix, twin, twin_path, width - 2))
     if finding.output:
         parts += _section("What the kernel printed", [captured(finding.output)])
     parts += [Text(), Text("To see this again, paste:", "bold"), repro_line(finding)]
@@ -162,9 +180,26 @@ def _header(finding: Finding, width: int) -> Text:
     text.append(line(finding.case), "bold")
     text.append("\n" + "─" * width + "\n", look.style)
     text.append(example_label(finding.example), "bold")
-    text.append(f"  {line(finding.dtype)}, {example_values(finding.example)}")
+    text.append(f"  {line(finding.dtype)}, {values_in_words(finding)}")
     text.append(f", on the {line(finding.backend)}", "dim")
     return text
+
+
+def values_in_words(finding: Finding) -> str:
+    """How the inputs were filled; the elements that were set by hand by name, where they show."""
+    example, excerpt = finding.example, finding.excerpt
+    if not example.edits or len(example.edits) > 2 or len(example.dtypes) != 1 or excerpt is None:
+        return example_values(example)
+    at = {flat_position(c.index, excerpt.shape): c for c in excerpt.cells}
+    name, words = example.dtypes[0][0], []
+    for edit in example.edits:
+        cell = at.get(edit.index)
+        if cell is None or cell.input_bits != edit.bits:
+            return example_values(example)
+        words.append(f"{line(name)}[{','.join(map(str, cell.index))}] = {line(cell.input)}")
+    total = len(excerpt.cells) if len(excerpt.cells) == excerpt.total else 0
+    rest = "" if total == len(example.edits) else f"{example_values(replace(example, edits=()))}, "
+    return rest + ", ".join(words)
 
 
 def _where(finding: Finding, source: Source | None) -> list[RenderableType]:
@@ -245,8 +280,8 @@ def _unnoticed(finding: Finding) -> list[RenderableType]:
     return out + [Text(sentence(s)) for s in finding.unnoticed]
 
 
-def _repair(fix: str, twin: str, twin_path: str) -> list[RenderableType]:
-    out: list[RenderableType] = prose.in_text(fix) if fix else []
+def _repair(fix: str, twin: str, twin_path: str, width: int) -> list[RenderableType]:
+    out: list[RenderableType] = prose.in_text(fix, width) if fix else []
     if twin:
         where = f" ({line(twin_path)})" if twin_path else ""
         out.append(Text(f"A right kernel to read: {line(twin)}{where}"))

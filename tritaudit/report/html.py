@@ -13,7 +13,7 @@ from tritaudit.model import CaseResult, Finding, Outcome, Report
 from tritaudit.report import prose, terminal
 from tritaudit.report.bits import worth_a_bit_table
 from tritaudit.report.excerpt import caption, render_excerpt
-from tritaudit.report.explain import PLACES, Explained, Source, map_place
+from tritaudit.report.explain import PLACES, Explained, Source, map_place, values_in_words
 from tritaudit.report.mapdraw import legend, render_map, render_runs
 from tritaudit.report.markup import Child, Html, drawn, tag
 from tritaudit.report.picture import bits_picture, map_picture
@@ -24,7 +24,6 @@ from tritaudit.report.wording import (
     coverage_pieces,
     dtypes_in_short,
     example_label,
-    example_values,
     explain_command,
     fault_in_short,
     line,
@@ -201,7 +200,7 @@ def _facts(finding: Finding) -> Html:
     example = f"{example_label(finding.example)}  {line(finding.dtype)}, "
     rows: list[Child] = [
         tag("dt", "smallest example"),
-        tag("dd", tag("span", example + example_values(finding.example), class_="mono")),
+        tag("dd", tag("span", example + values_in_words(finding), class_="mono")),
         tag("dt", "backend"),
         tag("dd", line(finding.backend)),
     ]
