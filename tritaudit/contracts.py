@@ -225,6 +225,12 @@ class _Replaced(TorchFunctionMode):
             self.used = True
             with torch._C.DisableTorchFunction():
                 return self.operations.absolute(args[0])
+        # The absolute difference of two tensors, where it is not reduced.
+        plain = kwargs.get("reduction") == "none" and kwargs.get("weight") is None
+        if self.operations.absolute is not None and name == "l1_loss" and plain:
+            self.used = True
+            with torch._C.DisableTorchFunction():
+                return self.operations.absolute(args[0] - args[1])
         return func(*args, **kwargs)
 
 
