@@ -58,8 +58,12 @@ from tritaudit.model import FLOATS, FP8, SIGNED_INTS, UNSIGNED_INTS
 from tritaudit.trial import Trial
 
 
-def through(x: torch.Tensor, name: str) -> torch.Tensor | None:
-    """`x` converted to a dtype and back; None where the conversion is not defined."""
+def through(x: torch.Tensor, name: str, wraps: bool = False) -> torch.Tensor | None:
+    """`x` converted to a dtype and back; None where the conversion is not defined.
+
+    A float that rounding took out of the range of an integer type comes back as the end of that
+    range, as on a GPU, or (`wraps`) as x86 converts it: by its low bits, infinity as the minimum.
+    """
     own, narrow = dtype_of(x.dtype), dtype_of(name)
     if own.kind == "bool" or own.name == name:
         return None
@@ -68,11 +72,22 @@ def through(x: torch.Tensor, name: str) -> torch.Tensor | None:
             return None
         wide = convert(x, dtype_of("int64"))
         back = wide.to(narrow.torch).to(torch.float64)
+        if wraps:
+            return convert(
+                _by_low_bits(back, 32 if own.is_signed_int and own.bits < 64 else 64), own
+            )
         top = float((1 << (own.bits - (1 if own.is_signed_int else 0))) - 1)
         return convert(back.clamp(-top - 1, top).to(torch.int64), own)
     if own.is_float and narrow.is_int:
         return None
     return convert(convert(x, narrow), own)
+
+
+def _by_low_bits(number: torch.Tensor, bits: int) -> torch.Tensor:
+    """float64 integers modulo 2**64 as int64, infinities as the minimum of `bits` bits."""
+    below = torch.where(number >= 2.0**63, number - 2.0**64, number)
+    finite = torch.where(torch.isfinite(number), below, -(2.0 ** (bits - 1)))
+    return finite.to(torch.int64)
 
 
 def narrower(name: str) -> list[str]:
@@ -90,11 +105,11 @@ def narrower(name: str) -> list[str]:
     return [*floats, *sorted(ints, key=lambda n: -dtype_of(n).bits)]
 
 
-def _candidate(name: str) -> Candidate:
+def _candidate(name: str, wraps: bool = False) -> Candidate:
     def predict(trial: Trial) -> Claim | None:
         inputs = {}
         for key, x in trial.inputs.items():
-            passed = through(x, name) if name in narrower(str(x.dtype)[6:]) else None
+            passed = through(x, name, wraps) if name in narrower(str(x.dtype)[6:]) else None
             inputs[key] = x if passed is None else passed
         predicted = evaluate(trial, inputs=inputs)
         if predicted is None or predicted.value.shape != trial.wrong.shape:
@@ -103,11 +118,12 @@ def _candidate(name: str) -> Candidate:
         return Claim(predicted, None, ("precision-loss",))
 
     return Candidate(
-        f"through {name}",
+        f"through {name} {'wrapping' if wraps else ''}".strip(),
         "precision-loss",
         predict,
         statement=f"the values pass through {name}",
         parameters=(("through", name),),
+        general=1 if wraps else 0,
     )
 
 
@@ -140,6 +156,8 @@ def candidates(trial: Trial) -> Iterator[Candidate]:
     """Every type that is narrower than the first input's."""
     for name in narrower(trial.example.dtype()):
         yield _candidate(name)
+        if dtype_of(name).is_float and dtype_of(trial.source.dtype).is_int:
+            yield _candidate(name, wraps=True)
     if dtype_of(trial.source.dtype).is_int and isinstance(contract_of(trial), Abs):
         for name in ("float16", "bfloat16", "float32", "float64"):
             yield _abs_in(name)

@@ -47,32 +47,37 @@ from collections.abc import Iterator
 
 import torch
 
+from tritaudit.dtypes import dtype_of
 from tritaudit.faults.protocol import Candidate, Claim, Fault, contract_of, fixed
-from tritaudit.tensors import is_nan, is_negative_zero
+from tritaudit.tensors import bits_of, from_bits, is_nan, is_negative_zero
 from tritaudit.trial import Trial
+
+
+def _is_zero(x: torch.Tensor) -> torch.Tensor:
+    return is_negative_zero(x) | (bits_of(x) == 0)
 
 
 def _other_zeros(trial: Trial) -> torch.Tensor:
     """Where a formula gives zero in place of another number: then zeros are nothing special."""
     if contract_of(trial).moves_only:
         return torch.zeros_like(trial.wrong)
-    return (
-        trial.wrong & (trial.got == 0) & (trial.expected.value != 0) & ~is_nan(trial.expected.value)
-    )
+    right = trial.expected.value
+    return trial.wrong & _is_zero(trial.got) & ~_is_zero(right) & ~is_nan(right)
 
 
 def _candidate(always: bool) -> Candidate:
     def predict(trial: Trial) -> Claim | None:
-        where = is_negative_zero(trial.expected.value)
-        if not always:
-            # A zero that is summed with other zeros keeps its sign when all of them are negative.
-            where = where & trial.wrong
-        where = where | _other_zeros(trial)
+        right = trial.expected.value
+        zeros = is_negative_zero(right)
+        # A zero that is summed with other zeros keeps its sign when all of them are negative.
+        where = zeros if always else zeros & trial.wrong
+        faults = ("signed-zero-lost",) if bool(where.any()) else ()
+        # A NaN that went through the same arithmetic is still one, with another payload.
+        where = where | (is_nan(right) & is_nan(trial.got)) | _other_zeros(trial)
         if not bool(where.any()):
             return None
-        right = trial.expected.value
-        zero = torch.where(right == 0, torch.zeros_like(right), right)
-        return Claim(fixed(zero), where, ("signed-zero-lost",))
+        bits = torch.where(zeros, torch.zeros_like(bits_of(right)), bits_of(right))
+        return Claim(fixed(from_bits(bits, dtype_of(right.dtype))), where, faults)
 
     return Candidate(
         f"zero lost {always}",
