@@ -143,10 +143,12 @@ def run(
     seed: int,
     jobs: int,
     timeout: float,
+    fast: bool = False,
 ) -> Iterator[Event | Measured]:
     """Measure subjects, `jobs` at a time; yields events, and each measurement when it is there.
 
-    What the journal knows is yielded first, and not run again.
+    What the journal knows is yielded first, and not run again. `fast`: on the interpreter, replace
+    what is slow in it.
 
     Raises:
         BackendError: the backend does not start.
@@ -163,7 +165,7 @@ def run(
         group = [s for s in left if (s.mutant is not None and s.mutant.hangs) is endless]
         digests = {s.info.name: s.digest for s in group}
         limit = _ENDLESS_LIMIT if endless else _LAUNCH_LIMIT
-        units = [(s.info, _request(s.info, supervisor, seed)) for s in group]
+        units = [(s.info, _request(s.info, supervisor, seed, fast)) for s in group]
         for event in supervisor.run_units(units, jobs, timeout, launch_limit=limit):
             if isinstance(event, UnitFinished):
                 measured = _measured(event.result, blank, digests[event.result.case])
@@ -173,8 +175,8 @@ def run(
                 yield event
 
 
-def _request(info: CaseInfo, supervisor: Supervisor, seed: int) -> UnitRequest:
-    return request_for(info, str(supervisor.backend), seed=seed)
+def _request(info: CaseInfo, supervisor: Supervisor, seed: int, fast: bool) -> UnitRequest:
+    return request_for(info, str(supervisor.backend), seed=seed, fast_interpreter=fast)
 
 
 def _blank(supervisor: Supervisor, seed: int) -> Measured:

@@ -19,9 +19,11 @@ def absolute(
     wider: bool = False,
     out: str | None = None,
     axes: str = "N",
+    also: tuple[str, ...] = (),
+    why: str = "",
 ) -> Case:
     """A case of absolute values. The faults are read from the text of this file."""
-    del faults
+    del faults, also, why
     return Case(
         run=run,
         contract=Abs(),
@@ -65,7 +67,12 @@ negative = absolute(_negative, "sign-kept")
 negated = absolute(_negated, "sign-kept")
 below_zero_negated = absolute(_square_root_of_square, "signed-zero-kept")
 below_zero_negated_matrix = absolute(_square_root_of_square, "signed-zero-kept", axes="H W")
-only_large = absolute(_only_large, "value-mismatch")
+only_large = absolute(
+    _only_large,
+    "value-mismatch",
+    also=("signed-zero-kept",),
+    why="-0.0 keeps its sign as well",
+)
 
 
 # --------------------------------------------------------------------------- NaN

@@ -20,9 +20,11 @@ def reversing(
     *faults: str,
     axes: str = "N",
     dtypes: tuple[str, ...] = NUMBERS,
+    also: tuple[str, ...] = (),
+    why: str = "",
 ) -> Case:
     """A case that reverses its last axis. The faults are read from the text of this file."""
-    del faults
+    del faults, also, why
     return Case(
         run=run,
         contract=Flip(axes.split()[-1]),
@@ -69,7 +71,13 @@ as_float64 = reversing(_as_float64, "wrong-dtype", dtypes=("float16", "float32",
 absolute_as_float = taking_absolutes(_absolute_as_float, "wrong-dtype")
 column = reversing(_column, "wrong-shape")
 without_first = reversing(_without_first, "wrong-shape")
-turned = reversing(_turned, "wrong-shape", axes="H W")
+turned = reversing(
+    _turned,
+    "wrong-shape",
+    axes="H W",
+    also=("value-mismatch",),
+    why="a square matrix keeps its shape, and no fault is named for a transposition",
+)
 
 
 # --------------------------------------------------------------------------- memory

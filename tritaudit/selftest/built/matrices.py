@@ -175,7 +175,11 @@ def _one_column_not_written(x: torch.Tensor, out: torch.Tensor) -> None:
 
 
 in_memory_order = matrix(
-    _in_memory_order, "stride-ignored", layouts=("contiguous", "transposed", "strided")
+    _in_memory_order,
+    "stride-ignored",
+    layouts=("contiguous", "transposed", "strided"),
+    also=("out-of-bounds-read",),
+    why="what lies between the elements of a strided matrix is read",
 )
 columns_in_memory_order = matrix(
     _columns_in_memory_order, "stride-ignored", layouts=("contiguous", "transposed")

@@ -80,7 +80,7 @@ def in_place(source: CaseSource) -> Iterator[Plant]:
     yield plant(mutant, "alias-race")
 
 
-@operator("stored-to-input", "flip/address_remap", "flip/rows_remap", "abs/vector", "abs/unsigned")
+@operator("stored-to-input", "flip/address_remap", "flip/rows_remap", "abs/vector", "abs/fp8")
 def stored_to_input(source: CaseSource) -> Iterator[Plant]:
     """The kernel stores to the pointer of its input."""
     store = source.call("tl.store")

@@ -327,7 +327,7 @@ def strict_window(source: CaseSource) -> Iterator[Plant]:
 @operator("abs-dropped-in-a-condition", "abs/offset_distance")
 def abs_dropped_in_a_condition(source: CaseSource) -> Iterator[Plant]:
     """tl.abs is left out of what decides which values are kept."""
-    yield plant(_instead_of_abs(source, "{v}"), "value-mismatch")
+    yield plant(_instead_of_abs(source, "{v}"), "sign-kept")
 
 
 @operator("factor-not-absolute", "semantics/abs_scalar")
