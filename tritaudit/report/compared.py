@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -19,7 +20,7 @@ from tritaudit.comparison import Change, Comparison, Row, Run, differences
 from tritaudit.model import CaseResult, Finding
 from tritaudit.report.markdown import code, escape
 from tritaudit.report.severity import outcome_look
-from tritaudit.report.wording import count, example_label, line, sentence
+from tritaudit.report.wording import count, example_label, joined, line, pad, sentence
 
 __all__ = ["SCHEMA", "render_json", "render_markdown", "render_table"]
 
@@ -43,11 +44,11 @@ def _labels(runs: Sequence[Run]) -> list[str]:
     return [line(r.name) for r in runs]
 
 
-def _circumstances(run: Run) -> str:
+def _circumstances(run: Run) -> list[str]:
     e = run.environment
     named = [("triton", e.triton), ("torch", e.torch), ("Python", e.python)]
     words = [line(e.backend), *(f"{name} {line(version)}" for name, version in named if version)]
-    return " · ".join(word for word in (*words, line(e.gpu)) if word)
+    return [word for word in (*words, line(e.gpu)) if word]
 
 
 # --------------------------------------------------------------------------- cells
@@ -90,21 +91,55 @@ def _regressed(row: Row, column: int) -> bool:
 
 
 def render_table(comparison: Comparison, rows: Sequence[Row], width: int = 80) -> RenderableType:
-    """The table of some rows, what its columns are, and what it comes to."""
+    """Cases by runs: as a table where that fits, else the runs of each case below its name.
+
+    What the columns are and what it comes to stands below.
+    """
+    labels = [line(label) for label in _labels(comparison.runs)]
     parts: list[RenderableType] = []
     if rows:
-        table = Table(box=box.SIMPLE_HEAD, width=min(width, 132), pad_edge=False, show_lines=True)
-        table.add_column("", overflow="fold", ratio=3)
-        for label in _labels(comparison.runs):
-            table.add_column(label, overflow="fold", ratio=4)
-        for row in rows:
-            cells = [_cell(row, column) for column in range(len(row.cells))]
-            table.add_row(Text(_name(row), "bold"), *cells)
-        parts.append(table)
-    for label, run in zip(_labels(comparison.runs), comparison.runs, strict=True):
-        what = _circumstances(run)
-        parts.append(Text(f"{label}: {line(run.name)} · {what}", "dim"))
+        cells = [[_cell(row, column) for column in range(len(labels))] for row in rows]
+        names = [_name(row) for row in rows]
+        wide = _width(names, labels, cells)
+        draw = _table if wide <= width else _blocks
+        parts += [draw(names, labels, cells), Text()]
+    for label, run in zip(labels, comparison.runs, strict=True):
+        words = [f"{label}: {line(run.name)}", *_circumstances(run)]
+        parts.append(Text(joined(words, width), "dim"))
     return Group(*parts, _summary(comparison))
+
+
+def _width(names: Sequence[str], labels: Sequence[str], cells: Sequence[Sequence[Text]]) -> int:
+    """Terminal cells of the table with nothing broken."""
+    spans = [max(map(cell_len, names))]
+    for column, label in enumerate(labels):
+        lines = [text for row in cells for text in row[column].plain.split("\n")]
+        spans.append(max(map(cell_len, [label, *lines])))
+    return sum(spans) + 2 * len(labels)
+
+
+def _table(names: Sequence[str], labels: Sequence[str], cells: Sequence[Sequence[Text]]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_lines=True)
+    table.add_column("", no_wrap=True)
+    for label in labels:
+        table.add_column(label, no_wrap=True)
+    for name, row in zip(names, cells, strict=True):
+        table.add_row(Text(name, "bold"), *row)
+    return table
+
+
+def _blocks(names: Sequence[str], labels: Sequence[str], cells: Sequence[Sequence[Text]]) -> Group:
+    span = max(map(cell_len, labels))
+    out: list[RenderableType] = []
+    for name, row in zip(names, cells, strict=True):
+        out += [Text(), Text(name, "bold")] if out else [Text(name, "bold")]
+        for label, cell in zip(labels, row, strict=True):
+            first, *more = cell.split("\n")
+            text = Text.assemble("  ", (pad(label, span), "dim"), "  ", first)
+            for entry in more:
+                text.append("\n" + " " * (span + 6)).append_text(entry)
+            out.append(text)
+    return Group(*out)
 
 
 def _cell(row: Row, column: int) -> Text:
@@ -148,7 +183,7 @@ def render_markdown(comparison: Comparison, rows: Sequence[Row]) -> str:
         text += f"| {code(_name(row))} | {' | '.join(cells)} |\n"
     text += "\n"
     for label, run in zip(labels, comparison.runs, strict=True):
-        text += f"- {escape(label)}: {code(run.name)} · {escape(_circumstances(run))}\n"
+        text += f"- {escape(label)}: {code(run.name)} · {escape(' · '.join(_circumstances(run)))}\n"
     return f"{text}\n{escape(sentence(' · '.join(_counts(comparison))))}\n"
 
 
