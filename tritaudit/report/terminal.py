@@ -180,9 +180,10 @@ def proof_text(finding: Finding, rivals: bool = True) -> Text | None:
     proof = finding.proof
     statement = line(proof.statement)
     sentences = []
-    if statement and statement not in line("; ".join(finding.evidence)):
+    predicted = bool(statement) and statement not in line("; ".join(finding.evidence))
+    if predicted:
         sentences.append(Text(sentence(statement)))
-    if finding.fault in DIRECTLY:
+    if finding.fault in DIRECTLY and not predicted:
         sentences.append(_seen(finding))
     elif proof.elements:
         sentences.append(_share(proof))
