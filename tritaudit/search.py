@@ -246,7 +246,7 @@ class Search:
         """Find the smallest example of one fault: sizes first, then values, then sizes again."""
         launches = self.book.counter.launches
         large = generate.cost(self.book.sightings[fault].trial.example)[0] > 1 << 16
-        limit = launches + (SHRINK_LAUNCHES // 2 if large else SHRINK_LAUNCHES * 3)
+        limit = launches + (SHRINK_LAUNCHES // 6 if large else SHRINK_LAUNCHES * 3)
 
         def shows(example: Example) -> bool:
             if self.book.avoids(example):
