@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -293,6 +294,53 @@ def reverse(src_ptr, dst_ptr, size, TILE: tl.constexpr):
     tl.store(dst_ptr + lanes, x, mask=lanes < size)
 """)
     assert advice.repair(finding("off-by-one", path, 9)).patch is None
+
+
+@pytest.mark.parametrize(
+    ("parameters", "why", "fix"),
+    [
+        ({"N": "headless"}, "the first element comes from a masked lane", "try both ends in it"),
+        ({"N": "nothing"}, "false wherever it should be true", "try both ends in it"),
+        (
+            {"N": "padded BLOCK", "masked lanes": "1"},
+            "the masked lanes (3 lanes at N = 5) take part in `tl.sum(x)` (line 9) as 1",
+            "a value that changes nothing",
+        ),
+    ],
+)
+def test_padding_that_no_flip_moved(
+    parameters: dict[str, str], why: str, fix: str, kernel: Callable[[str], Path]
+) -> None:
+    path = kernel("""
+def kernel(x_ptr, out_ptr):
+    x = tl.load(x_ptr)
+    tl.store(out_ptr, tl.sum(x))
+""")
+    told = finding("padding-leak", path, 9, tiles={"BLOCK": 8}, parameters=parameters)
+    assert why in advice.why(told) and fix in advice.fix(told)
+    assert "flip" not in advice.why(told) + advice.fix(told)
+
+
+def test_strides_that_were_exchanged_are_not_cured_by_a_copy(
+    kernel: Callable[[str], Path],
+) -> None:
+    told = finding(
+        "stride-ignored", kernel(LAUNCHED), 10, parameters={"input": "x", "strides": "H for W"}
+    )
+    said = replace(told.proof, statement="the strides of H and W in x are exchanged")
+    told = replace(told, proof=said)
+    assert advice.why(told) == "The strides of H and W in x are exchanged."
+    assert advice.repair(told).patch is None
+
+
+def test_a_kernel_that_works_in_place_has_no_arguments_to_exchange(
+    kernel: Callable[[str], Path],
+) -> None:
+    text = LAUNCHED.replace("x_ptr, out_ptr, n", "x_ptr, n").replace("out_ptr", "x_ptr")
+    path = kernel(text.replace("(x, out, n,", "(x, n,"))
+    told = finding("unwritten-output", path, 10, parameters={"N": "partial BLOCK"})
+    assert "rounded down" in advice.why(told)
+    assert changes(told)[1] == "+kernel[(triton.cdiv(n, BLOCK),)](x, n, BLOCK=BLOCK)"
 
 
 # --------------------------------------------------------------------------- launches

@@ -147,6 +147,45 @@ def block_local_flip(subject: Subject) -> str:
 
 
 def padding_leak(subject: Subject) -> str:
+    return _short_mask(subject) or _reduced_padding(subject) or _turned_padding(subject)
+
+
+#: which elements come from masked lanes where all others are in their places.
+_ENDS = {"headless": "the first", "tailless": "the last", "nothing": "every"}
+
+
+def _short_mask(subject: Subject) -> str:
+    """A mask of the load that is false at one end, or everywhere."""
+    for axis, way in subject.parameters.items():
+        if way in _ENDS:
+            end = "wherever it should be true" if way == "nothing" else f"for {_ENDS[way]} one"
+            return (
+                f"Along {axis} {_ENDS[way]} element comes from a masked lane"
+                + ("" if way == "nothing" else ", and all others are right")
+                + f": the mask of the load is false {end}."
+            )
+    return ""
+
+
+def _reduced_padding(subject: Subject) -> str:
+    """Padding that takes part in a sum or another reduction."""
+    held = subject.parameters.get("masked lanes")
+    for axis, text in subject.parameters.items():
+        way, _, tile = text.partition(" ")
+        extent = subject.sizes.get(axis)
+        if way != "padded" or extent is None:
+            continue
+        size = _tile_size(tile, extent, dict(subject.finding.example.tiles))
+        lanes = "" if not size else f" ({_number(-extent % size, 'lane')} at {axis} = {extent})"
+        what = subject.call("sum", "max", "min", "reduce", "dot")
+        return (
+            f"{axis} is padded to whole tiles, and the masked lanes{lanes} take part in "
+            f"{what or 'the reduction'} as {held}."
+        )
+    return ""
+
+
+def _turned_padding(subject: Subject) -> str:
     leaky = [m for m in moves(subject) if m.size and m.lanes]
     if not leaky:
         return ""
@@ -290,6 +329,9 @@ def alias_race(subject: Subject) -> str:
 
 def stride_ignored(subject: Subject) -> str:
     name = subject.parameters.get("input", subject.source)
+    if "strides" in subject.parameters:
+        told = subject.finding.proof.statement
+        return f"{told[:1].upper()}{told[1:]}." if told else ""
     layout = dict(subject.finding.example.layouts).get(name, "")
     text = f"In this example {name} is {layout}: its elements do not lie in memory in the order of "
     text += "its axes."
@@ -406,7 +448,7 @@ def _widens_before_abs(subject: Subject) -> bool:
 
 
 def int_overflow(subject: Subject) -> str:
-    width = subject.parameters.get("arithmetic in")
+    width = subject.parameters.get("arithmetic in") or subject.parameters.get("difference in")
     cell = subject.first_wrong()
     seen = (
         f" Here the result is {cell.got} in place of {cell.expected.partition(' (')[0]}."
@@ -421,6 +463,10 @@ def int_overflow(subject: Subject) -> str:
         )
     if width is None:
         return ""
+    if "difference in" in subject.parameters:
+        return (
+            f"The difference is taken in {width}, where it wraps, and is widened only then.{seen}"
+        )
     what = subject.call("abs", "sum", "cumsum")
     where = f" before {what} sees it" if what.startswith("`tl.abs") else ""
     return f"The arithmetic is done in {width}, and its result wraps{where}.{seen}"
@@ -468,16 +514,20 @@ def _swapped(subject: Subject) -> str:
     """An input that is passed for the pointer that the kernel writes to."""
     kernel = subject.kernel
     inputs = [name for name, _ in subject.finding.example.dtypes]
+    if len(kernel.loads) != 1 or len(kernel.stores) != 1:
+        return ""
+    load, store = kernel.loads[0], kernel.stores[0]
     for launch in launches(kernel):
-        for store in kernel.stores[:1]:
-            given = passed(kernel, launch, store.pointer)
-            if isinstance(given, ast.Name) and given.id in inputs:
-                return (
-                    f"`{kernel.name}` takes {', '.join(kernel.parameters[:2])} in this order and "
-                    f"writes to `{store.pointer}` (line {store.line}). The launch in line "
-                    f"{launch.call.lineno} passes {given.id} for it, so {given.id} is overwritten "
-                    "and the output never touched."
-                )
+        read, given = (passed(kernel, launch, a.pointer) for a in (load, store))
+        match read, given:
+            case ast.Name(id=source), ast.Name(id=target):
+                if target in inputs and source not in inputs:
+                    return (
+                        f"`{kernel.name}` takes {', '.join(kernel.parameters[:2])} in this order "
+                        f"and writes to `{store.pointer}` (line {store.line}). The launch in line "
+                        f"{launch.call.lineno} passes {target} for it, so {target} is overwritten "
+                        "and the output never touched."
+                    )
     return ""
 
 

@@ -44,6 +44,24 @@ def _rank(subject: Subject) -> int:
 # --------------------------------------------------------------------------- places
 
 
+def leaked(subject: Subject) -> Repair | None:
+    """Padding that comes out, by a flip, by a mask or by a reduction."""
+    ways = {text.partition(" ")[0] for text in subject.parameters.values()}
+    if "padded" in ways:
+        return Repair(
+            "Give the masked lanes a value that changes nothing, right before the reduction: "
+            "`tl.where(mask, value, 0)` for a sum, `-float('inf')` for a maximum. `other=` at the "
+            "load is too early where something is computed in between."
+        )
+    found = mirrored(subject)
+    if found is None and ways & {"headless", "tailless", "nothing"}:
+        return Repair(
+            "Mask the load with a condition on the index that is loaded, and try both ends in it: "
+            "it has to be true for the first index, 0, and for the last, the size minus 1."
+        )
+    return found
+
+
 def mirrored(subject: Subject) -> Repair | None:
     """Flips that stay within tiles, padding in the way, nothing reversed: mirror the addresses."""
     kernel = subject.kernel
@@ -104,6 +122,8 @@ def shifted(subject: Subject) -> Repair | None:
 def strides(subject: Subject) -> Repair | None:
     """Strides that a kernel does not take."""
     kernel = subject.kernel
+    if "strides" in subject.parameters:
+        return Repair("Multiply every index with the stride of its own axis, `x.stride(k)`.")
     name = subject.parameters.get("input", subject.source)
     return _of(patch.contiguous_input(kernel, [name]))
 
@@ -159,7 +179,7 @@ def widened(subject: Subject) -> Repair | None:
 def widened_operands(subject: Subject) -> Repair | None:
     """Arithmetic that wraps before it is stored into an output with room."""
     kernel, excerpt = subject.kernel, subject.finding.excerpt
-    if excerpt is None or "arithmetic in" not in subject.parameters:
+    if excerpt is None or not {"arithmetic in", "difference in"} & set(subject.parameters):
         return None
     if not values.wider(excerpt.out_dtype, excerpt.in_dtype):
         return None
@@ -220,7 +240,7 @@ REPAIRS: dict[str, Callable[[Subject], Repair | None]] = {
     "stride-ignored": strides,
     "block-local-flip": mirrored,
     "tile-order-only": mirrored,
-    "padding-leak": mirrored,
+    "padding-leak": leaked,
     "alias-race": nothing,
     "off-by-one": shifted,
     "signed-zero-kept": absolute,

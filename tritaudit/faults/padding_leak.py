@@ -12,7 +12,9 @@ holds `other`. `tl.flip` turns the whole tile around, so the padding that stood 
 stands before it. The mask of the store has not moved: it still lets the first n lanes through,
 padding first, and drops the data behind them (claims A16, A20).
 
-The same happens when whole tiles change places and the last one is padded.
+The same happens when whole tiles change places and the last one is padded. Without any flip,
+padding comes out where the mask of a load is one element too short, and where a reduction counts
+it: `tl.sum(x + 1)` adds 1 for every masked lane.
 
 ## How to see it
 
