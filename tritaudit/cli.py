@@ -363,3 +363,13 @@ def bench(
             function,
         )
     )
+
+
+@app.command()
+def doctor(
+    json: Annotated[bool, typer.Option("--json", help="Print all of it as JSON.")] = False,
+) -> None:
+    """Check versions, backends and the cache, and show what this Triton does with flip and abs."""
+    from tritaudit.commands.doctor import doctor as examine
+
+    _finish(lambda: examine(as_json=json))

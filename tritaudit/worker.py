@@ -168,6 +168,13 @@ def _bench(data: Any, link: Link) -> Plain:
     return to_plain(work(from_plain(Work, data)))
 
 
+def _trial(data: Any, link: Link) -> Plain:
+    """Run a trivial kernel. What is wrong with it, "" if nothing is."""
+    from tritaudit.doctor.trial import trial
+
+    return trial()
+
+
 def _driver_version() -> str:
     """The version of the NVIDIA driver, "" where nvidia-smi cannot tell."""
     tool = shutil.which("nvidia-smi")
@@ -192,6 +199,7 @@ FUNCTIONS: dict[str, Function] = {
     "environment": _environment,
     "compile": _compile,
     "bench": _bench,
+    "trial": _trial,
     "interpreter": _interpreter,
 }
 

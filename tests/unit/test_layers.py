@@ -30,7 +30,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("strictness",),
     ("search", "draft"),
     ("ir",),
-    ("bench",),
+    ("bench", "doctor"),
     ("worker", "forkserver"),
     ("unit",),
     ("supervisor",),
