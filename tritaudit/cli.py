@@ -28,6 +28,7 @@ from tritaudit.commands.options import (
     ConfigOption,
     FailOnOption,
     FastInterpreterOption,
+    JobsOption,
     MaxExamplesOption,
     ReportOption,
     SeedOption,
@@ -36,6 +37,7 @@ from tritaudit.commands.options import (
     Targets,
     TimeoutOption,
     VerboseOption,
+    parse_jobs,
 )
 from tritaudit.commands.runoptions import RunOptions
 
@@ -214,6 +216,58 @@ def merge(
     from tritaudit.commands.merge import merge_reports
 
     _finish(lambda: merge_reports(reports, report, fail_on, config, verbose=verbose))
+
+
+@app.command()
+def selftest(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A fixed part of it, in less than a minute.")
+    ] = False,
+    jobs: JobsOption = None,
+    seed: SeedOption = None,
+    backend: BackendOption = None,
+    resume: Annotated[
+        str | None,
+        typer.Option(
+            "--resume",
+            metavar="FILE",
+            help="Add each result to this file, and run nothing that is in it.",
+            show_default=False,
+        ),
+    ] = None,
+    json: Annotated[
+        str | None,
+        typer.Option("--json", metavar="PATH", help="Write all results.", show_default=False),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--only",
+            metavar="GLOB",
+            help="Only these mutants and right kernels; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    fast_interpreter: FastInterpreterOption = False,
+) -> None:
+    """Plant faults in right kernels and count how many are found, and by their right names.
+
+    Exits with 1 if fewer than 99 % are found, fewer than 97 % get the right name, or a right kernel
+    is flagged.
+    """
+    from tritaudit.commands.selftest import SelfTest
+    from tritaudit.commands.selftest import selftest as measure
+
+    plan = SelfTest(
+        quick=quick,
+        jobs=parse_jobs(jobs) if jobs else 0,
+        seed=seed or 0,
+        only=tuple(only or ()),
+        resume=resume,
+        json=json,
+        fast_interpreter=fast_interpreter,
+    )
+    _finish(lambda: measure(backend, plan))
 
 
 @app.command()

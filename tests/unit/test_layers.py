@@ -34,6 +34,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("worker", "forkserver"),
     ("unit",),
     ("supervisor",),
+    ("selftest",),
     ("commands",),
     ("cli", "testing"),
     ("pytest_cases",),

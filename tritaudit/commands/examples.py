@@ -63,6 +63,21 @@ EXAMPLES: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
                 "tritaudit new mypkg.ops:reverse_rows --flip 1",
             ),
         ),
+        "selftest": (
+            ("Some of it, in a minute", "tritaudit selftest --quick"),
+            (
+                "All of it, to be taken up again where it was stopped",
+                "tritaudit selftest --resume measured.jsonl",
+            ),
+        ),
+        "bench": (
+            ("What is claimed of tl.flip and tl.abs, on this GPU", "tritaudit bench"),
+            (
+                "One kernel and its twins, at a size",
+                "tritaudit bench flip/rows_remap --size W=4096",
+            ),
+        ),
+        "doctor": (("Whether this machine can run kernels, and how", "tritaudit doctor"),),
         "ir": (
             (
                 "What tl.flip costs against reversed addresses",

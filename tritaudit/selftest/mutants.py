@@ -19,11 +19,20 @@ from tritaudit.model import CaseInfo
 from tritaudit.selftest.operators import OPERATORS, Plant
 from tritaudit.selftest.source import CaseSource
 
-__all__ = ["QUICK", "Mutant", "all_mutants", "built_mutants", "mutants_of", "quick", "write"]
+__all__ = [
+    "QUICK",
+    "QUICK_RIGHT",
+    "Mutant",
+    "all_mutants",
+    "built_mutants",
+    "mutants_of",
+    "quick",
+    "write",
+]
 
 BUILT = Path(__file__).parent / "built"
-#: how many mutants `--quick` takes, and how many of them are to find nothing.
-QUICK, QUICK_EQUIVALENT = 24, 2
+#: how many mutants `--quick` takes, how many of them change nothing, and how many right kernels.
+QUICK, QUICK_EQUIVALENT, QUICK_RIGHT = 24, 2, 4
 _MODULES = ("addresses", "masks", "launches", "values")
 
 

@@ -38,10 +38,10 @@ class Measured:
         name, digest: of the subject.
         seed, backend, versions: what the result may depend on.
         found: unexpected faults, in the order of all faults.
-        examples: the smallest example of each of them.
+        smallest: the smallest example of each of them.
         error: why the search could not do its work, "" if it could.
         cut_short: why it ended before its budget, "" if it did not.
-        launches, seconds: what it cost.
+        examples, launches, seconds: what it cost.
     """
 
     name: str
@@ -50,9 +50,10 @@ class Measured:
     backend: str
     versions: str
     found: tuple[str, ...] = ()
-    examples: tuple[str, ...] = ()
+    smallest: tuple[str, ...] = ()
     error: str = ""
     cut_short: str = ""
+    examples: int = 0
     launches: int = 0
     seconds: float = 0.0
 
@@ -195,9 +196,10 @@ def _measured(result: CaseResult, blank: Measured, digest: str) -> Measured:
         name=result.case,
         digest=digest,
         found=faults,
-        examples=tuple(f"{f.fault} {example_label(f.example)} {f.dtype}" for f in findings),
+        smallest=tuple(f"{f.fault} {example_label(f.example)} {f.dtype}" for f in findings),
         error=line(error),
         cut_short=result.coverage.cut_short,
+        examples=result.coverage.examples,
         launches=result.coverage.launches,
         seconds=round(result.seconds, 2),
     )
