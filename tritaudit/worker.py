@@ -26,10 +26,8 @@ import platform
 import random
 import resource
 import selectors
-import shutil
 import signal
 import socket
-import subprocess
 import sys
 import traceback
 from collections.abc import Callable
@@ -130,9 +128,11 @@ def _environment(data: Any, link: Link) -> Plain:
     import torch
     import triton
 
+    from tritaudit.doctor.look import driver_version
+
     gpu, driver = "", ""
     if data == Backend.GPU and torch.cuda.is_available():
-        gpu, driver = torch.cuda.get_device_name(), _driver_version()
+        gpu, driver = torch.cuda.get_device_name(), driver_version()
     environment = Environment(
         tritaudit=tritaudit.__version__,
         python=platform.python_version(),
@@ -173,19 +173,6 @@ def _trial(data: Any, link: Link) -> Plain:
     from tritaudit.doctor.trial import trial
 
     return trial()
-
-
-def _driver_version() -> str:
-    """The version of the NVIDIA driver, "" where nvidia-smi cannot tell."""
-    tool = shutil.which("nvidia-smi")
-    if tool is None:
-        return ""
-    command = [tool, "--query-gpu=driver_version", "--format=csv,noheader"]
-    try:
-        told = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return told.stdout.partition("\n")[0].strip()
 
 
 Function = Callable[[Any, Link], Plain]

@@ -130,7 +130,14 @@ def test_only_some_modules_import_what_is_heavy(heavy: str) -> None:
         assert users <= allowed
 
 
-@pytest.mark.parametrize("start", ["__main__", "commands.run", "commands.explain", "supervisor"])
+@pytest.mark.parametrize(
+    "start",
+    [
+        "__main__",
+        *(f"commands.{name}" for name in ("bench", "doctor", "explain", "ir", "run")),
+        "supervisor",
+    ],
+)
 def test_the_process_of_the_command_line_loads_nothing_heavy(start: str) -> None:
     seen, left = set[str](), [start]
     while left:

@@ -15,7 +15,7 @@ from typing import Any
 from tritaudit.doctor.model import Cache, Facts, Module
 from tritaudit.report.wording import line
 
-__all__ = ["cache_folder", "look_at_cache", "look_at_python"]
+__all__ = ["cache_folder", "driver_version", "look_at_cache", "look_at_python"]
 
 _VARIABLE = "TRITON_INTERPRET"
 #: seconds that importing everything may take on a slow disk.
