@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import torch
@@ -261,10 +261,17 @@ def unnoticed(
 
 
 def _of_dtypes(shows: Mapping[Example, bool], record: Record) -> list[str]:
-    """The dtypes in which a fault never showed, of those that were tried often enough."""
+    """The dtypes in which a fault never showed.
+
+    Only examples count that are the same but for the dtype as one that showed it in another.
+    """
+    shown = {_apart_from_dtypes(e) for e, here in shows.items() if here}
+    alike = {e: here for e, here in shows.items() if _apart_from_dtypes(e) in shown}
     right = []
     for dtype in dict.fromkeys(e.dtype() for e in shows):
-        support = _support(_dtype(dtype), shows, record)
+        if any(here for e, here in shows.items() if e.dtype() == dtype):
+            continue
+        support = _support(_dtype(dtype), alike, record)
         if support is not None:
             right.append((dtype, support))
     if not right:
@@ -272,6 +279,12 @@ def _of_dtypes(shows: Mapping[Example, bool], record: Record) -> list[str]:
     count = sum(s.count for _, s in right)
     what = "The kernel is right" if all(s.right for _, s in right) else "This fault does not show"
     return [f"{what} in {_listed([d for d, _ in right])} ({count} examples tried)"]
+
+
+def _apart_from_dtypes(example: Example) -> Example:
+    """What is left of an example where its dtypes, and the bits that depend on them, are not."""
+    edits = tuple(replace(e, bits=0) for e in example.edits)
+    return replace(example, dtypes=(), edits=edits)
 
 
 def _dtype(name: str) -> Condition:

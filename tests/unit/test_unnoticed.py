@@ -202,6 +202,14 @@ def test_the_dtypes_in_which_a_fault_never_showed() -> None:
     )
 
 
+def test_a_dtype_that_was_not_tried_where_it_matters_is_not_called_right() -> None:
+    """Only float32 was tried strided: the other dtypes say nothing."""
+    examples = [example(n, dtype=d) for n in (3, 4, 5, 8) for d in ("float32", "int8")]
+    examples += [example(n, layouts=(("x", "strided"),)) for n in (3, 5)]
+    told = record("stride-ignored", lambda e: e.layouts[0][1] == "strided", examples)
+    assert not any("right in" in s for s in unnoticed("stride-ignored", told, VECTOR))
+
+
 @pytest.mark.parametrize(
     ("given", "is_ordinary"),
     [
