@@ -39,6 +39,8 @@ def expecting(*faults: str) -> str:
     return spoiled("(16, 32)))", f"(16, 32)), expect={faults!r})")
 
 
+DROPS_THE_LAST = spoiled("tl.abs(x), mask=offs < n", "tl.abs(x), mask=offs < n - 1")
+KEEPS_MINUS_ZERO = spoiled("tl.abs(x)", "tl.where(x < 0, -x, x)")
 KEEPS_THE_SIGN = spoiled("tl.abs(x)", "x")
 FAR_OUT_OF_BOUNDS = spoiled("out_ptr + offs", "out_ptr + offs + 1000000000")
 ENDLESS = spoiled("    tl.store", "    while n > -1:\n        n += 0\n    tl.store")

@@ -84,7 +84,10 @@ def test_the_faults_are_listed_and_explained_without_triton(
     [
         (("run", "flip/singel_tile"), "no case is named 'flip/singel_tile'; nearest: flip/single_"),
         (("run", "no/such.py"), "no such file or folder: no/such.py"),
-        (("run", "--report", "pdf=x"), "--report 'pdf=x': no format is named 'pdf'; formats are json, junit"),
+        (
+            ("run", "--report", "pdf=x"),
+            "--report 'pdf=x': no format is named 'pdf'; formats are json, junit",
+        ),
         (("run", "--jobs", "0"), "'0' is neither auto nor a positive whole number"),
         (("run", "--timeout", "-1"), "-1 is not a positive number of seconds"),
         (("explain", "padding-leek"), "no case and no fault is named 'padding-leek'; nearest: pad"),

@@ -49,9 +49,11 @@ case = Case(run=run, contract=Abs(), inputs=[Tensor("x", "N")],
             tiles=[Tile("BLOCK", axis="N", sizes=(16, 32))])
 '''
 
-ONE_WARP = RIGHT.replace("tl.abs(x)", "tl.abs(x) if WARPS < 8 else x").replace(
-    "BLOCK: tl.constexpr", "BLOCK: tl.constexpr, WARPS: tl.constexpr"
-).replace("num_warps=num_warps", "WARPS=num_warps, num_warps=num_warps")
+ONE_WARP = (
+    RIGHT.replace("tl.abs(x)", "tl.abs(x) if WARPS < 8 else x")
+    .replace("BLOCK: tl.constexpr", "BLOCK: tl.constexpr, WARPS: tl.constexpr")
+    .replace("num_warps=num_warps", "WARPS=num_warps, num_warps=num_warps")
+)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -9,9 +9,9 @@ import pytest
 import typer
 
 from tritaudit.commands import Usage
+from tritaudit.commands.auditing import exit_code
 from tritaudit.commands.options import parse_jobs
 from tritaudit.commands.reports import ReportFile, ReportWriteError, parse_reports, write_reports
-from tritaudit.commands.auditing import exit_code
 from tritaudit.commands.session import selected
 from tritaudit.model import Backend, CaseInfo, CaseResult, Environment, Outcome, Report
 from tritaudit.report.json_report import parse, render

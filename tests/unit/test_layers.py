@@ -28,6 +28,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("batch", "blocks", "calls", "exhaustive", "interpreter"),
     ("confirm", "examine", "fleet", "present", "unnoticed"),
     ("strictness",),
+    ("ledger",),
+    ("naming",),
     ("search", "draft"),
     ("ir",),
     ("bench", "doctor"),

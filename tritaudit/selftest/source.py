@@ -205,13 +205,11 @@ class CaseSource:
 
     def dtypes(self, *names: str) -> CaseSource:
         """Other dtypes for every input."""
-        listed = "(" + "".join(f'"{name}", ' for name in names) + ")"
-        return self.put(*((t, _rewritten(t, "dtypes", listed)) for t in self._tensors()))
+        return self.put(*((t, _rewritten(t, "dtypes", repr(names))) for t in self._tensors()))
 
     def layouts(self, *names: str) -> CaseSource:
         """Other layouts for every input."""
-        listed = "(" + "".join(f'"{name}", ' for name in names) + ")"
-        return self.put(*((t, _rewritten(t, "layouts", listed)) for t in self._tensors()))
+        return self.put(*((t, _rewritten(t, "layouts", repr(names))) for t in self._tensors()))
 
     def options(self, **values: str | None) -> CaseSource:
         """Other options of the case, which may be new; None takes one out.

@@ -7,11 +7,19 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tritaudit.selftest.operators import Plant, operator, plant, same
+from tritaudit.selftest.operators.registry import Plant, operator, plant, same
 from tritaudit.selftest.source import CaseSource, NoMatch
 
 #: the kernels that load from `length - 1 - index`.
-REMAPS = ("flip/*_remap", "flip/tiles_2d_h_remap", "semantics/arange_start")
+REMAPS = (
+    "flip/address_remap",
+    "flip/rows_remap",
+    "flip/both_axes_remap",
+    "flip/kv_cache_remap",
+    "flip/tiles_2d_h_remap",
+    "flip/tiles_2d_w_remap",
+    "semantics/arange_start",
+)
 #: the kernels that load a tile from its mirrored place and flip it.
 MIRRORED = (
     "flip/mirrored_tiles",

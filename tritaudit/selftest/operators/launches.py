@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tritaudit.selftest.operators import Plant, operator, plant, same
-from tritaudit.selftest.operators.addresses import REMAPS
+from tritaudit.selftest.operators.registry import Plant, operator, plant, same
 from tritaudit.selftest.source import CaseSource, NoMatch
 
 # --------------------------------------------------------------------------- grids
@@ -21,12 +20,11 @@ def _cdivs(source: CaseSource) -> Iterator[tuple[str, ast.Call, str, str]]:
 
 @operator(
     "grid-rounded-down",
-    *REMAPS,
+    "flip/address_remap",
+    "flip/both_axes_remap",
+    "flip/kv_cache_remap",
     "flip/mirrored_tiles",
-    "flip/flip_reshape",
     "flip/tiles_2d_w_mirrored",
-    "abs/vector",
-    "abs/difference",
     "abs/threshold",
     "abs/widened",
 )
@@ -71,7 +69,14 @@ def grid_rounded_down_in_place(source: CaseSource) -> Iterator[Plant]:
 # --------------------------------------------------------------------------- arguments
 
 
-@operator("in-place", *REMAPS, "flip/mirrored_tiles")
+@operator(
+    "in-place",
+    "flip/address_remap",
+    "flip/rows_remap",
+    "flip/both_axes_remap",
+    "flip/kv_cache_remap",
+    "flip/mirrored_tiles",
+)
 def in_place(source: CaseSource) -> Iterator[Plant]:
     """The input is the output as well, and programs read what others have overwritten."""
     name = source.run.args.args[0].arg

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tritaudit.selftest.operators import Plant, operator, plant, same
+from tritaudit.selftest.operators.registry import Plant, operator, plant, same
 from tritaudit.selftest.source import CaseSource, NoMatch
 
 #: floats with which every backend computes: the interpreter holds bfloat16 as raw bits.
