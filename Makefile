@@ -23,7 +23,7 @@ audit: $(STAMP) ## run the whole catalogue on the interpreter
 	$(BIN)/tritaudit run --backend interpreter --fast-interpreter --jobs $(JOBS)
 
 test: $(STAMP) ## run all tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 check: $(STAMP) ## formatting, lint, types, layers
 	$(BIN)/ruff format --check .

@@ -125,7 +125,8 @@ def test_an_explanation_has_all_that_the_terminal_has() -> None:
                     samples.padding_leak(),
                     source=source,
                     why="A tile has no end: `tl.flip(x, 0)` turns it.",
-                    fix="Shift the store.\n    -  18  tl.store(q, y)\n    +      tl.store(q - 3, y)",
+                    fix="Shift the store.\n"
+                    "    -  18  tl.store(q, y)\n    +      tl.store(q - 3, y)",
                     twin="flip/single_tile_shifted",
                     twin_path="cases/flip/single_tile_shifted.py",
                 ),
