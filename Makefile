@@ -8,7 +8,7 @@ JOBS ?= auto
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: audit test check format gpu clean help
+.PHONY: audit audit-libraries test check format gpu clean help
 
 help: ## show this help
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
@@ -21,6 +21,9 @@ $(STAMP): pyproject.toml
 
 audit: $(STAMP) ## run the whole catalogue on the interpreter
 	$(BIN)/tritaudit run --backend interpreter --fast-interpreter --jobs $(JOBS)
+
+audit-libraries: $(STAMP) ## audit published libraries with the case files in examples/
+	$(BIN)/python scripts/audit_libraries.py
 
 test: $(STAMP) ## run all tests
 	$(BIN)/python -m pytest -n auto
