@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from tritaudit.selftest.mutants import Mutant, write
 from tritaudit.supervisor import Supervisor
 from tritaudit.unit import request_for
 
-__all__ = ["Journal", "Measured", "Subject", "is_right", "run", "subjects_of"]
+__all__ = ["Journal", "Measured", "Subject", "is_right", "measured_of", "run", "subjects_of"]
 
 #: seconds for a launch of a mutant that does not end, and of all others.
 _ENDLESS_LIMIT, _LAUNCH_LIMIT = 3.0, 20.0
@@ -81,6 +82,8 @@ class Journal:
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self._known = {m.key: m for m in _read(path)} if path is not None else {}
+        if path is not None and path.exists() and not path.read_bytes().endswith(b"\n"):
+            self._append("\n")
 
     def known(self, key: tuple[str, str, int, str, str]) -> Measured | None:
         """An earlier measurement of the same thing."""
@@ -89,22 +92,27 @@ class Journal:
     def add(self, measured: Measured) -> None:
         """Remember a measurement at once."""
         if self._path is not None:
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(to_plain(measured)) + "\n")
+            self._append(json.dumps(to_plain(measured)) + "\n")
+
+    def _append(self, text: str) -> None:
+        assert self._path is not None
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(text)
 
 
 def _read(path: Path) -> Iterator[Measured]:
-    """The measurements of a file; a last line that was cut off is left out.
+    """The measurements of a file. A line that was cut off is no JSON, and is left out.
 
     Raises:
-        ValueError: another line is none.
+        ValueError: a line is another kind of JSON.
     """
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     for number, text in enumerate(lines, 1):
-        try:
-            yield from_plain(Measured, json.loads(text))
-        except ValueError as error:
-            if number < len(lines):
+        with contextlib.suppress(json.JSONDecodeError):
+            data = json.loads(text)
+            try:
+                yield from_plain(Measured, data)
+            except ValueError as error:
                 raise ValueError(f"{path}:{number} is no measurement: {error}") from error
 
 
@@ -169,7 +177,8 @@ def run(
         units = [(s.info, _request(s.info, supervisor, seed, fast)) for s in group]
         for event in supervisor.run_units(units, jobs, timeout, launch_limit=limit):
             if isinstance(event, UnitFinished):
-                measured = _measured(event.result, blank, digests[event.result.case])
+                digest = digests[event.result.case]
+                measured = measured_of(event.result, replace(blank, digest=digest))
                 journal.add(measured)
                 yield measured
             else:
@@ -186,7 +195,8 @@ def _blank(supervisor: Supervisor, seed: int) -> Measured:
     return Measured("", "", seed, str(supervisor.backend), versions)
 
 
-def _measured(result: CaseResult, blank: Measured, digest: str) -> Measured:
+def measured_of(result: CaseResult, blank: Measured) -> Measured:
+    """What a unit found; `blank` says of what and under which circumstances."""
     findings = [f for f in result.findings if not f.expected]
     findings.sort(key=lambda f: FAULT_IDS.index(f.fault))
     faults = tuple(dict.fromkeys(f.fault for f in findings))
@@ -194,7 +204,6 @@ def _measured(result: CaseResult, blank: Measured, digest: str) -> Measured:
     return replace(
         blank,
         name=result.case,
-        digest=digest,
         found=faults,
         smallest=tuple(f"{f.fault} {example_label(f.example)} {f.dtype}" for f in findings),
         error=line(error),
