@@ -29,6 +29,7 @@ def build(
     tiles: Mapping[str, tuple[str, int]] | None = None,
     layouts: Mapping[str, str] | None = None,
     in_place: str | None = None,
+    out_axes: str | None = None,
     scalars: Sequence[tuple[str, float]] = (),
     error: LaunchError | None = None,
     seen: Mapping[str, Any] | None = None,
@@ -39,6 +40,7 @@ def build(
     Args:
         inputs: tensors by name, or one that is called x; axes are N, H W, B H W or B H T D.
         tiles: axis and size by the name of the constexpr.
+        out_axes: those of the output where they are not those of the first input.
         seen: further fields of the Observation.
         looked: unwritten, unstable and strays of the Trial.
     """
@@ -55,6 +57,7 @@ def build(
         tiles=[Tile(n, axis, size) for n, (axis, size) in (tiles or {}).items()],
         in_place=in_place,
         out_dtype=out_dtype,
+        out_shape=out_axes,
     )
     sizes = {
         a: n for x in named.values() for a, n in zip(AXES[x.dim()].split(), x.shape, strict=True)
