@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tritaudit.ir.locations import Chain, Place, Row
-from tritaudit.ir.marks import find_calls, mark, with_dim
+from tritaudit.ir.marks import find_calls, mark, through, with_dim
 from tritaudit.ir.model import Call
 
 KERNELS = '''\
@@ -108,6 +108,21 @@ def test_another_library_function_in_the_same_place_is_told_apart(case: str, lib
     assert marked([of_flip, of_another], [call]) == (["tt.reduce"], ["arith.addf"])
     # Where LLVM leaves out the places in between, nothing tells them apart.
     assert marked([of_another], [call])[0] == ["arith.addf"]
+
+
+def test_a_call_in_a_helper_is_known_by_the_library_where_chains_are_cut(
+    case: str, library: str
+) -> None:
+    call, kernel = find_calls(case)[0], Place(case, 40, 5)
+    inside = Place(library, 6, 1)
+    ttir = [row("tt.reduce", inside, Place(library, 2, 9), Place(case, 9, 30), kernel)]
+    inner = through(ttir, [call])
+    assert inner == {inside}
+    cut = [row("shfl", inside, kernel), row("add", Place(library, 7, 1), kernel)]
+    assert mark("ptx", cut, [call], inner=inner).marked == (0,)
+    assert mark("ptx", cut, [call]).marked == ()
+    whole = [row("shfl", inside, Place(library, 2, 9), kernel), cut[0]]
+    assert mark("ptx", whole, [call], inner=inner).marked == ()
 
 
 def test_abs_is_what_stands_in_the_call_and_is_no_memory_access(case: str) -> None:

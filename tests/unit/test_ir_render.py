@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tritaudit.commands import Usage
@@ -74,6 +76,10 @@ def test_it_says_why_a_search_for_flip_finds_nothing() -> None:
     text = " ".join(plain(render_answers([TILES], 100), 100).split())
     assert 'A search for "flip" in this TTIR finds 12 lines, which are names' in text
     assert "and no operation" in text
+    silent = replace(TTIR, mentions=0)
+    unnamed = replace(TILES, kernels=(replace(TILES.kernels[0], stages=(silent,)),))
+    text = " ".join(plain(render_answers([unnamed], 100), 100).split())
+    assert "in this TTIR finds nothing: tl.flip is a library function" in text
     absolute = Call("abs", "/r/case.py", 25, 28, 25, 41, "tl.abs(x)")
     text = plain(render_answers([answer("abs/vector", kernel(FREE, (absolute,)))], 100))
     assert "search" not in text

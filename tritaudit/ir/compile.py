@@ -25,7 +25,7 @@ from tritaudit.dtypes import dtype_of
 from tritaudit.ir import recorder
 from tritaudit.ir.costs import amd_costs, nvidia_costs
 from tritaudit.ir.locations import Chain, Row, read
-from tritaudit.ir.marks import find_calls, mark, with_dim
+from tritaudit.ir.marks import find_calls, mark, through, with_dim
 from tritaudit.ir.model import (
     STAGES,
     Answer,
@@ -57,11 +57,18 @@ def answer(question: Question, announce: Callable[[str], None] = lambda label: N
         CaseError: the question does not fit the case.
         CatalogueError: the case file does not load any more.
     """
+    # A kernel of the cache has the places of the file that it was compiled from first, though the
+    # same text may stand elsewhere now; and the folder of the cache need not be writable for this.
+    with tempfile.TemporaryDirectory(prefix="tritaudit-ir-") as folder:
+        os.environ.update(TRITON_CACHE_DIR=folder, TRITON_DISABLE_LINE_INFO="0")
+        _spare_linker()
+        return _answer(question, announce)
+
+
+def _answer(question: Question, announce: Callable[[str], None]) -> Answer:
     where = _device()
     target = _target(question)
     recorder.stand_in(target, where)
-    os.environ["TRITON_DISABLE_LINE_INFO"] = "0"
-    _spare_linker()
     request = question.request
     case = case_of(request)
     arguments, keywords, told = _launch(case, question, where)
@@ -193,7 +200,8 @@ def _compiled(launch: recorder.Launch, target: Target) -> Compiled:
     texts, rows = forms(launch.compiled, target)
     function = launch.function.fn
     path = function.__code__.co_filename
-    calls = _calls(function, rows)
+    calls, own = _calls(function, rows)
+    inner = through(rows["ttir"], [call for call in calls if call not in own])
     mentions = {
         name: sum("flip" in line.lower() for line in text.splitlines())
         for name, text in texts.items()
@@ -208,7 +216,7 @@ def _compiled(launch: recorder.Launch, target: Target) -> Compiled:
         num_warps=int(metadata.num_warps),
         costs=costs_of(launch.compiled, target, texts, rows),
         calls=calls,
-        stages=tuple(mark(name, rows[name], calls, mentions[name]) for name in rows),
+        stages=tuple(mark(name, rows[name], calls, mentions[name], inner) for name in rows),
         configurations=launch.configurations,
     )
 
@@ -256,17 +264,19 @@ def _tool(name: str, cubin: bytes, *options: str) -> str:
     return told.stdout if told.returncode == 0 else ""
 
 
-def _calls(function: Any, rows: dict[str, list[Row]]) -> tuple[Call, ...]:
-    """The calls of `tl.flip` and `tl.abs` in a kernel, and in what it calls of the author's."""
+def _calls(function: Any, rows: dict[str, list[Row]]) -> tuple[tuple[Call, ...], tuple[Call, ...]]:
+    """The calls of `tl.flip` and `tl.abs` in a kernel and its helpers, and those in itself."""
     path, first = function.__code__.co_filename, function.__code__.co_firstlineno
-    own = range(first, first + len(inspect.getsourcelines(function)[0]))
+    lines = range(first, first + len(inspect.getsourcelines(function)[0]))
     places = {p for row in rows["ttir"] for chain in row.chains for p in chain}
     reached = {(p.path, p.line) for p in places if p.path and is_authors(p.path)}
     files = sorted({path, *(file for file, _ in reached)})
-    return tuple(
+    found = [call for file in files for call in find_calls(file)]
+    own = tuple(call for call in found if call.path == path and call.line in lines)
+    calls = tuple(
         call
-        for file in files
-        for call in find_calls(file)
-        if (file == path and call.line in own)
-        or any((file, n) in reached for n in range(call.line, call.end_line + 1))
+        for call in found
+        if call in own
+        or any((call.path, n) in reached for n in range(call.line, call.end_line + 1))
     )
+    return calls, own

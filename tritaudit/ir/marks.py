@@ -21,7 +21,7 @@ from pathlib import PurePosixPath
 from tritaudit.ir.locations import Chain, Place, Row
 from tritaudit.ir.model import Call, Stage
 
-__all__ = ["find_calls", "mark", "with_dim"]
+__all__ = ["calls_in", "find_calls", "mark", "through", "with_dim"]
 
 NAMES = ("flip", "abs")
 #: what cannot have come of `tl.abs`: memory accesses, waiting for them, and the end of a kernel.
@@ -80,15 +80,31 @@ def _call(node: ast.Call, name: str, path: str, text: str) -> Call:
 # --------------------------------------------------------------------------- marks
 
 
-def mark(name: str, rows: Sequence[Row], calls: Iterable[Call], mentions: int = 0) -> Stage:
-    """The stage of some rows, with those marked that stem from a call."""
+def mark(
+    name: str,
+    rows: Sequence[Row],
+    calls: Iterable[Call],
+    mentions: int = 0,
+    inner: Collection[Place] = (),
+) -> Stage:
+    """The stage of some rows, with those marked that stem from a call.
+
+    Args:
+        mentions: see Stage.
+        inner: places of the library that TTIR reaches through a call in a helper of the kernel.
+    """
     listed = tuple(calls)
     whole = any(_function(place) == "flip" for r in rows for c in r.chains for place in c[1:-1])
+    known = () if whole else inner
     marked, near = [], []
     for number, row in enumerate(rows):
         if not row.operation:
             continue
-        if any(_stems_from(row, chain, call, whole) for chain in row.chains for call in listed):
+        if any(
+            (chain[:1] and chain[0] in known) or _stems_from(row, chain, call, whole)
+            for chain in row.chains
+            for call in listed
+        ):
             marked.append(number)
         elif any(_on_line(p, call) for chain in row.chains for p in chain for call in listed):
             near.append(number)
@@ -107,7 +123,8 @@ def _stems_from(row: Row, chain: Chain, call: Call, whole: bool) -> bool:
     """Whether a row comes of a call by way of a chain.
 
     `whole`: chains name every function on the way. LLVM before Triton 3.5 names only the innermost
-    one and the call, so that another library function in the same place cannot be told from flip.
+    one and the place in the kernel, so that another library function at the same place cannot be
+    told from flip.
     """
     if call.name == "flip":
         return any(
@@ -121,6 +138,17 @@ def _stems_from(row: Row, chain: Chain, call: Call, whole: bool) -> bool:
     return any(
         _within(place, call) and (place.column > 0 or bool(_SASS_ABS.search(row.text)))
         for place in chain
+    )
+
+
+def through(rows: Iterable[Row], calls: Collection[Call]) -> frozenset[Place]:
+    """The innermost places that stem from calls."""
+    return frozenset(
+        chain[0]
+        for row in rows
+        for chain in row.chains
+        for call in calls
+        if call.name == "flip" and any(_within(place, call) for place in chain[1:])
     )
 
 

@@ -50,7 +50,7 @@ def _head(answer: Answer, width: int) -> Text:
     if answer.dim is not None:
         chosen.append(f"dim={answer.dim}")
     text.append(f"  {line(' '.join([answer.dtype, *chosen]))}", "")
-    told = f"{answer.target}, Triton {answer.triton}"
+    told = ", ".join(word for word in (answer.target, f"Triton {answer.triton}") if word)
     fits = len(text.plain) + len(told) + 2 <= width
     return text.append(f"{'  ' if fits else chr(10) + '  '}{line(told)}", "dim")
 
@@ -121,11 +121,13 @@ def _search(kernel: Compiled) -> str:
         return ""
     if any("flip" in name.lower() for name, _ in stage.operations):
         return ""
-    found = count(stage.mentions, "line") if stage.mentions else "nothing"
-    names = ", which are names of files and functions," if stage.mentions else ""
+    found = "nothing"
+    if stage.mentions:
+        names = count(stage.mentions, "line")
+        found = f"{names}, which are names of files and functions, and no operation"
     return (
-        f'A search for "flip" in this TTIR finds {found}{names} and no operation: tl.flip is a '
-        "library function, taken apart into what is listed above."
+        f'A search for "flip" in this TTIR finds {found}: tl.flip is a library function, taken '
+        "apart into what is listed above."
     )
 
 
