@@ -420,6 +420,57 @@ def bench(
 
 
 @app.command()
+def matrix(
+    targets: Targets = None,
+    *,
+    triton: Annotated[
+        str,
+        typer.Option(
+            "--triton", metavar="VERSION,VERSION", help="Such as 3.4.0,3.9.0.", show_default=False
+        ),
+    ],
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Install nothing: use the versions that are there.")
+    ] = False,
+    json: Annotated[
+        str | None,
+        typer.Option("--json", metavar="PATH", help="Write it as JSON, too.", show_default=False),
+    ] = None,
+    markdown: Annotated[
+        str | None,
+        typer.Option(
+            "--markdown", metavar="PATH", help="Write it as Markdown, too.", show_default=False
+        ),
+    ] = None,
+    backend: BackendOption = None,
+    seed: SeedOption = None,
+    max_examples: MaxExamplesOption = None,
+    timeout: TimeoutOption = None,
+    jobs: JobsOption = None,
+    fast_interpreter: FastInterpreterOption = False,
+) -> None:
+    """Run cases on several versions of Triton: when did it break, when was it repaired.
+
+    Each version is installed once, into a folder of its own in your cache; the installed one is
+    used as it is. Expected faults are compared like others.
+    """
+    from tritaudit.choices import BackendChoice, ProfileChoice
+    from tritaudit.commands.auditing import Plan
+    from tritaudit.commands.matrix import Files, run_matrix
+    from tritaudit.profiles import PROFILES
+
+    plan = Plan(
+        seed or 0,
+        max_examples or 0,
+        timeout or PROFILES[ProfileChoice.CI].timeout,
+        parse_jobs(jobs) if jobs else 0,
+        fast_interpreter=fast_interpreter,
+    )
+    chosen, files = backend or BackendChoice.AUTO, Files(json, markdown)
+    _finish(lambda: run_matrix(targets, triton, chosen, plan, files, offline=offline))
+
+
+@app.command()
 def doctor(
     json: Annotated[bool, typer.Option("--json", help="Print all of it as JSON.")] = False,
 ) -> None:

@@ -303,11 +303,15 @@ class ForkServer:
     Args:
         backend: fixed in the environment of the process before it imports anything.
         functions: modules whose FUNCTIONS take the place of the preload (for tests).
+        path: a folder whose packages come before the installed ones.
     """
 
-    def __init__(self, backend: Backend, functions: Sequence[str] = ()) -> None:
+    def __init__(
+        self, backend: Backend, functions: Sequence[str] = (), path: Path | None = None
+    ) -> None:
         self._backend = backend
         self._functions = tuple(functions)
+        self._path = path
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         self._numbers = itertools.count(1)
@@ -368,6 +372,9 @@ class ForkServer:
         variables.pop("TRITON_INTERPRET", None)
         if self._backend is Backend.INTERPRETER:
             variables["TRITON_INTERPRET"] = "1"
+        if self._path is not None:
+            before = variables.get("PYTHONPATH")
+            variables["PYTHONPATH"] = os.pathsep.join(filter(None, [str(self._path), before]))
         # A thread pool does not survive a fork, and N units share the cores anyway.
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
             variables[name] = "1"

@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Generic, TypeVar
 
@@ -96,13 +97,16 @@ class Supervisor:
     Args:
         backend: interpreter or GPU.
         functions: modules that take the place of the real worker functions (for tests).
+        path: a folder whose packages come before the installed ones, such as another Triton.
     """
 
-    def __init__(self, backend: Backend, functions: Sequence[str] = ()) -> None:
+    def __init__(
+        self, backend: Backend, functions: Sequence[str] = (), path: Path | None = None
+    ) -> None:
         self.backend = backend
         #: the signal that ended `run_units` early: "" , "interrupted" or "terminated".
         self.stopped = ""
-        self._server = ForkServer(backend, functions)
+        self._server = ForkServer(backend, functions, path)
         self._environment: Environment | None = None
 
     def __enter__(self) -> Supervisor:

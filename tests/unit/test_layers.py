@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).parents[2] / "tritaudit"
 #: a module imports from its own package and from lines above its own.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("model",),
-    ("acceptance", "choices", "comparison", "merging", "sharding"),
+    ("acceptance", "choices", "comparison", "matrix", "merging", "overlays", "sharding"),
     ("plain", "inflight", "gpuslots", "verdict", "targets", "repro", "report", "profiles"),
     ("storage",),
     ("dtypes",),

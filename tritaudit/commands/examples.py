@@ -77,6 +77,16 @@ EXAMPLES: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
                 "tritaudit bench flip/rows_remap --size W=4096",
             ),
         ),
+        "matrix": (
+            (
+                "Which Triton does what with tl.flip and tl.abs",
+                "tritaudit matrix --triton 3.2.0,3.4.0,3.6.0,3.9.0 semantics",
+            ),
+            (
+                "Your own kernels, before an upgrade",
+                "tritaudit matrix --triton 3.6.0,3.9.0 kernels/ --markdown matrix.md",
+            ),
+        ),
         "doctor": (("Whether this machine can run kernels, and how", "tritaudit doctor"),),
         "ir": (
             (

@@ -78,8 +78,8 @@ def complain(problem: object) -> None:
 
 
 @contextmanager
-def open_backend(choice: BackendChoice) -> Iterator[Supervisor]:
-    """A supervisor of the backend that was chosen.
+def open_backend(choice: BackendChoice, path: Path | None = None) -> Iterator[Supervisor]:
+    """A supervisor of the backend that was chosen; packages in `path` come first (an overlay).
 
     Raises:
         BackendError: it does not start, or the GPU was asked for and there is none.
@@ -89,16 +89,16 @@ def open_backend(choice: BackendChoice) -> Iterator[Supervisor]:
     if choice is BackendChoice.INTERPRETER or (
         choice is BackendChoice.AUTO and not _may_have_gpu()
     ):
-        with Supervisor(Backend.INTERPRETER) as supervisor:
+        with Supervisor(Backend.INTERPRETER, path=path) as supervisor:
             yield supervisor
         return
-    with Supervisor(Backend.GPU) as supervisor:
+    with Supervisor(Backend.GPU, path=path) as supervisor:
         if supervisor.environment().gpu:
             yield supervisor
             return
     if choice is BackendChoice.GPU:
         raise BackendError("no GPU is visible to torch: try --backend interpreter")
-    with Supervisor(Backend.INTERPRETER) as supervisor:
+    with Supervisor(Backend.INTERPRETER, path=path) as supervisor:
         yield supervisor
 
 
