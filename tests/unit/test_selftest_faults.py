@@ -229,3 +229,9 @@ def test_integers_through_float32_lose_precision_either_way(wraps: bool) -> None
     got = through(x.flip(0), "float32", wraps=wraps)
     assert got is not None
     assert faults(build(Flip("N"), x, got)) == {"precision-loss"}
+
+
+def test_a_negation_may_be_a_subtraction_from_zero() -> None:
+    x = torch.tensor([0.0, -0.0, 2.0, -3.0])
+    assert faults(build(Abs(), x, 0 - x)) == {"sign-kept"}
+    assert faults(build(Abs(), x, 0 - x.abs())) == {"sign-kept"}

@@ -86,10 +86,23 @@ def _subtracted(x: torch.Tensor) -> torch.Tensor:
     return from_bits(torch.where(zero, 0, bits_of(_negated(x))).to(d.carrier), d)
 
 
+def _from_zero(x: torch.Tensor) -> torch.Tensor:
+    """A negation that is a subtraction, as in Triton before 3.8: +0.0 stays as it is."""
+    d = dtype_of(x.dtype)
+    if not d.is_float:
+        return _negated(x)
+    return from_bits(torch.where(bits_of(x) == 0, bits_of(x), bits_of(_negated(x))), d)
+
+
 WAYS: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], str]] = {
     "unchanged": (_unchanged, "every value keeps its sign"),
     "negative": (_negative, "every value comes out negative"),
     "negated": (_negated, "every value is negated"),
+    "from zero": (_from_zero, "every value is subtracted from zero"),
+    "negative from zero": (
+        lambda x: _from_zero(abs_bits(x)),
+        "every absolute value is subtracted from zero",
+    ),
     "subtracted": (_subtracted, "every value is subtracted from zero"),
 }
 

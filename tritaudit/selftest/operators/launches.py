@@ -82,7 +82,12 @@ def in_place(source: CaseSource) -> Iterator[Plant]:
     name = source.run.args.args[0].arg
     mutant = source.put((source.launch, _launched(source, out=name)))
     mutant = _without_out(mutant).layouts("contiguous").options(in_place=repr(name))
-    yield plant(mutant, "alias-race")
+    yield plant(
+        mutant,
+        "alias-race",
+        also=("nondeterministic",),
+        why="on a GPU the programs race, and the race ends differently each time",
+    )
 
 
 @operator("stored-to-input", "flip/address_remap", "flip/rows_remap", "abs/vector", "abs/fp8")
@@ -260,9 +265,12 @@ def far_address(source: CaseSource) -> Iterator[Plant]:
 
 @operator("endless-kernel", "abs/vector")
 def endless_kernel(source: CaseSource) -> Iterator[Plant]:
-    """The kernel waits for something that does not happen."""
+    """The kernel waits until another one writes the first element of its output."""
     store = source.call("tl.store")
-    text = f"while n > 0:\n        n += 0\n    {ast.unparse(store)}"
+    # Volatile, or a compiler would leave out a loop without an effect.
+    first = "tl.load(out_ptr, volatile=True)"
+    loop = f"first = {first}\n    while first == {first}:\n        first = {first}\n"
+    text = f"{loop}    {ast.unparse(store)}"
     yield plant(source.put((store, text)), "timeout")
 
 
