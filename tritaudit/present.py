@@ -111,53 +111,55 @@ def excerpt(trial: Trial) -> Excerpt | None:
     """Input, expected and seen elements around the first wrong one; None without an output."""
     if not trial.comparable:
         return None
-    got, right = trial.got, trial.expected.value
-    shape = tuple(got.shape)
     flags = trial.wrong.reshape(-1).tolist()
     wrong = [i for i, bad in enumerate(flags) if bad]
-    inputs = [trial.inputs[t.name] for t in trial.case.inputs]
-    matching = [x for x in inputs if tuple(x.shape) == shape]
-    picks = _window(wrong, len(flags))
+    return Excerpt(
+        axes=trial.case.out_axes(),
+        shape=tuple(trial.got.shape),
+        in_dtype=trial.example.dtype(),
+        out_dtype=_name(trial.got),
+        tiles=tiles_of_output(trial.case, trial.example),
+        cells=_cells(trial, _window(wrong, len(flags))),
+        wrong=len(wrong),
+        total=len(flags),
+    )
+
+
+def _name(x: torch.Tensor) -> str:
+    return str(x.dtype).removeprefix("torch.")
+
+
+def _cells(trial: Trial, picks: list[int]) -> tuple[Cell, ...]:
+    """The elements at flat positions of the output."""
+    got, shape = trial.got, tuple(trial.got.shape)
     at = torch.tensor(picks, dtype=torch.int64, device=got.device)
 
     def taken(x: torch.Tensor) -> list[int]:
         return unsigned_bits(x.contiguous().reshape(-1)[at] if x.numel() else x)
 
-    got_bits, right_bits = taken(got), taken(right)
-    columns = [taken(x) for x in matching]
-    in_dtype = trial.example.dtype()
-    out_dtype = str(got.dtype).removeprefix("torch.")
-    names = [str(x.dtype).removeprefix("torch.") for x in matching]
+    inputs = [trial.inputs[t.name] for t in trial.case.inputs]
+    matching = [(_name(x), taken(x)) for x in inputs if tuple(x.shape) == shape]
+    rows = zip(picks, taken(got), taken(trial.expected.value), strict=True)
     strange, impossible = _strange(trial), _marked(trial.expected.impossible)
+    wrong, dtype = _marked(trial.wrong), _name(got)
     cells = []
-    for k, flat in enumerate(picks):
-        texts = [value_text(n, c[k]) for n, c in zip(names, columns, strict=True)]
+    for k, (flat, bits, right) in enumerate(rows):
+        no_bits = flat in impossible
         cells.append(
             Cell(
                 index=_unravel(flat, shape),
-                input=", ".join(texts),
+                input=", ".join(value_text(name, column[k]) for name, column in matching),
                 expected=(
-                    _impossible_text(trial, flat, out_dtype)
-                    if flat in impossible
-                    else value_text(out_dtype, right_bits[k])
+                    _impossible_text(trial, flat, dtype) if no_bits else value_text(dtype, right)
                 ),
-                got=strange.get(flat) or value_text(out_dtype, got_bits[k]),
-                wrong=flags[flat],
-                input_bits=columns[0][k] if columns else None,
-                expected_bits=None if flat in impossible else right_bits[k],
-                got_bits=None if flat in strange else got_bits[k],
+                got=strange.get(flat) or value_text(dtype, bits),
+                wrong=flat in wrong,
+                input_bits=matching[0][1][k] if matching else None,
+                expected_bits=None if no_bits else right,
+                got_bits=None if flat in strange else bits,
             )
         )
-    return Excerpt(
-        axes=trial.case.out_axes(),
-        shape=shape,
-        in_dtype=in_dtype,
-        out_dtype=out_dtype,
-        tiles=tiles_of_output(trial.case, trial.example),
-        cells=tuple(cells),
-        wrong=len(wrong),
-        total=len(flags),
-    )
+    return tuple(cells)
 
 
 def _marked(mask: torch.Tensor | None) -> set[int]:

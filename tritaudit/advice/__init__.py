@@ -11,8 +11,9 @@ import re
 
 from tritaudit import faults
 from tritaudit.advice.kernel import read_kernel
-from tritaudit.advice.reasons import REASONS, Subject
+from tritaudit.advice.reasons import REASONS
 from tritaudit.advice.repairs import REPAIRS, Repair
+from tritaudit.advice.subject import Subject
 from tritaudit.model import Finding
 
 __all__ = ["fix", "repair", "twin", "why"]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tritaudit.advice import patch, values
 from tritaudit.advice.patch import Patch
-from tritaudit.advice.reasons import Subject, moves
+from tritaudit.advice.subject import Subject, moves
 
 
 @dataclass(frozen=True, slots=True)
