@@ -52,7 +52,7 @@ from collections.abc import Iterator
 import torch
 
 from tritaudit.contracts import Abs, Operations, convert
-from tritaudit.dtypes import dtype_of
+from tritaudit.dtypes import DType, dtype_of
 from tritaudit.faults.protocol import Candidate, Claim, Fault, contract_of, evaluate
 from tritaudit.model import FLOATS, FP8, SIGNED_INTS, UNSIGNED_INTS
 from tritaudit.trial import Trial
@@ -90,6 +90,12 @@ def _by_low_bits(number: torch.Tensor, bits: int) -> torch.Tensor:
     return finite.to(torch.int64)
 
 
+def holds(name: str, integer: DType) -> bool:
+    """Whether a float type holds every value of an integer type, so that nothing is lost in it."""
+    width = integer.bits - (1 if integer.is_signed_int else 0)
+    return dtype_of(name).mantissa + 1 >= width
+
+
 def narrower(name: str) -> list[str]:
     """The dtypes that hold less than all values of a dtype, widest first."""
     own = dtype_of(name)
@@ -101,7 +107,7 @@ def narrower(name: str) -> list[str]:
         ]
         return [n for n in listed if n in (*FLOATS, *FP8) and n != name]
     ints = [n for n in (*SIGNED_INTS, *UNSIGNED_INTS) if dtype_of(n).bits < own.bits]
-    floats = ("float64", "float32", "bfloat16", "float16")
+    floats = [n for n in ("float64", "float32", "bfloat16", "float16") if not holds(n, own)]
     return [*floats, *sorted(ints, key=lambda n: -dtype_of(n).bits)]
 
 
@@ -135,7 +141,8 @@ def _abs_in(name: str) -> Candidate:
         return convert(convert(wide, dtype_of(name)).abs(), dtype_of("float64"))
 
     def predict(trial: Trial) -> Claim | None:
-        if not dtype_of(trial.source.dtype).is_int:
+        own = dtype_of(trial.source.dtype)
+        if not own.is_int or holds(name, own):
             return None
         predicted = evaluate(trial, Operations(absolute=faulty))
         if predicted is None or predicted.value.shape != trial.wrong.shape:
