@@ -7,6 +7,7 @@ it; then the unit is run again, carefully, one batch at a time.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,6 +24,8 @@ from tritaudit.model import Case, Example
 
 #: batches that are on their way before their flags are read.
 QUEUED = 16
+#: examples of a batch that are kept as right ones.
+KEPT_RIGHT = 4
 
 
 @dataclass(slots=True)
@@ -34,6 +37,7 @@ class Fleet:
         queued: how many batches may be on their way; 1 is careful.
         examples, seconds: checked in batches so far, and how long that took.
         structures: the first example of every batch and how many examples it checked.
+        right: some examples of every batch in which nothing was wrong.
     """
 
     case: Case
@@ -42,6 +46,7 @@ class Fleet:
     examples: int = 0
     seconds: float = 0.0
     structures: list[tuple[Example, int]] = field(default_factory=list)
+    right: list[Example] = field(default_factory=list)
     _waiting: list[Pending] = field(default_factory=list)
 
     @property
@@ -86,6 +91,9 @@ class Fleet:
             checked = len(pending.examples) - len(examples)
             self.examples += checked
             self.structures.append((pending.examples[0], checked))
+            wrong = set(examples)
+            unflagged = (e for e in pending.examples if e not in wrong)
+            self.right += itertools.islice(unflagged, KEPT_RIGHT)
             if examples:
                 yield examples
 

@@ -138,7 +138,7 @@ class Naming:
                 dtypes = sorted({d for f in group for d in f.dtypes})
                 words = unnoticed(
                     fault,
-                    self.book.record,
+                    {**dict.fromkeys(self.book.fleet.right, ()), **self.book.record},
                     self.book.case,
                     named=named,
                     assert_close_passes=group[0].assert_close_passes,
