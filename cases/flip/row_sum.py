@@ -54,6 +54,7 @@ case = Case(
     axes=SIZES,
     out_shape="H",
     expect=EXPECT,
+    twin="flip/row_sum_flipped",
 )
 
 flipped = Case(
@@ -63,4 +64,5 @@ flipped = Case(
     axes=SIZES,
     out_shape="H",
     expect=EXPECT,
+    twin="flip/row_sum_flipped",
 )

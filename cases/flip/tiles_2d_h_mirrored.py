@@ -43,4 +43,5 @@ case = Case(
     tiles=[Tile("BH", axis="H", sizes=4), Tile("BW", axis="W", sizes=2)],
     axes={"W": (1, 3)},
     expect=Known("api-rejects", triton="<3.4"),
+    twin="flip/tiles_2d_h_remap",
 )

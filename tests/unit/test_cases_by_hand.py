@@ -158,6 +158,7 @@ def doubled(x: np.ndarray) -> np.ndarray:
 #: result may be off.
 REFERENCES = {
     "flip/symmetric_add": (symmetric_add, 0),
+    "flip/row_sum": (row_sum, 0),
     "flip/row_sum_flipped": (row_sum, 0),
     "abs/difference": (difference, 0),
     "abs/difference_int8": (difference, 0),
