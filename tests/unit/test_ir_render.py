@@ -101,17 +101,20 @@ def test_a_label_names_what_differs() -> None:
 
 
 def test_a_comparison_names_every_difference_once() -> None:
-    sentence = render_comparison(REMAP, TILES)
+    sentence = render_comparison(REMAP, TILES, 400)
     assert sentence is not None
     assert sentence.plain == (
         "flip/address_remap against flip/mirrored_tiles, 4 warps: shuffles 0 against 7, "
         "barriers 0 against 7, shared loads 0 against 4, shared stores 0 against 4, "
         "shared bytes 0 against 16,512 and instructions 28 against 1,120."
     )
-    same = render_comparison(REMAP, answer("flip/other", kernel(FREE)))
+    narrow = render_comparison(REMAP, TILES, 80)
+    assert narrow is not None
+    assert max(len(row) for row in narrow.plain.splitlines()) <= 80
+    same = render_comparison(REMAP, answer("flip/other", kernel(FREE)), 80)
     assert same is not None
     assert same.plain.endswith("4 warps: the same costs.")
-    assert render_comparison(REMAP, answer("x", kernel(FREE, num_warps=8))) is None
+    assert render_comparison(REMAP, answer("x", kernel(FREE, num_warps=8)), 80) is None
 
 
 def test_a_listing_marks_lines_with_signs() -> None:

@@ -226,11 +226,12 @@ def _print(console: Console, answers: Sequence[Answer], plan: Plan) -> None:
                     console.print()
     show(console, render_answers(answers, console.width))
     first = answers[0]
-    for other in answers[1:]:
-        sentence = render_comparison(first, other) if other.case != first.case else None
-        if sentence is not None and other.dim == first.dim:
-            console.print()
-            console.print(sentence)
+    for other in answers[1:] if plan.compare else []:
+        if other.case != first.case and other.dim == first.dim:
+            sentence = render_comparison(first, other, console.width)
+            if sentence is not None:
+                console.print()
+                show(console, sentence)
 
 
 def put_json(path: str, value: object) -> None:

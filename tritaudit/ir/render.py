@@ -204,16 +204,17 @@ def _row(costs: Costs) -> str:
     return " ".join(cells)
 
 
-def render_comparison(first: Answer, other: Answer) -> Text | None:
+def render_comparison(first: Answer, other: Answer, width: int) -> Text | None:
     """A sentence for each number of warps on how two cases differ; None without a pair."""
     sentences = []
     for kernel in first.kernels:
         pair = next((k for k in other.kernels if k.num_warps == kernel.num_warps), None)
         if pair is not None:
-            head = f"{line(first.case)} against {line(other.case)}, "
-            text = Text(head).append(f"{count(pair.num_warps, 'warp')}: ")
-            sentences.append(text.append(_differences(kernel.costs, pair.costs), "bold"))
-    return Text("\n").join(sentences) if sentences else None
+            warps = count(pair.num_warps, "warp")
+            told = _differences(kernel.costs, pair.costs)
+            sentences.append(f"{line(first.case)} against {line(other.case)}, {warps}: {told}")
+    text = "\n".join("\n".join(wrapped(sentence, width)) for sentence in sentences)
+    return Text(text, no_wrap=True, overflow="ignore") if sentences else None
 
 
 def _differences(a: Costs, b: Costs) -> str:
