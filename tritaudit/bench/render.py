@@ -44,7 +44,7 @@ def render_bench(rows: Sequence[Measured], width: int) -> RenderableType:
 
 
 def _table(rows: Sequence[Measured]) -> Text:
-    room = max([len(_variant(row)) + 4 for row in rows] + [16]) + 1
+    room = max([len(_variant(row)) + 4 for row in rows] + [len("  copy of the input")]) + 1
     text = Text(no_wrap=True, overflow="ignore")
     for upper in (True, False):
         heads = [(a if upper else b).rjust(cells) for a, b, cells in _COLUMNS]
