@@ -13,6 +13,7 @@ from conftest import Command
 
 from tritaudit.bench.model import Entry, Measured, Timing, Work
 from tritaudit.bench.preset import claims
+from tritaudit.commands import Usage
 from tritaudit.commands.bench import Plan, bench
 from tritaudit.commands.functions import FunctionOptions
 from tritaudit.forkserver import Call, Died, Ended, Returned
@@ -37,6 +38,12 @@ def test_the_fixed_rows_take_no_options(tritaudit: Command) -> None:
     told = tritaudit("bench", "--size=N=100")
     assert told.returncode == 2
     assert told.stderr.startswith("tritaudit: --size, --tile, --num-warps and --dtype need a case")
+
+
+def test_a_tile_that_triton_refuses_is_wrong_usage() -> None:
+    plan = Plan(("flip/mirrored_tiles",), tiles=(("BLOCK", 100),))
+    with pytest.raises(Usage, match="--tile BLOCK=100: tl.arange takes powers of two only"):
+        bench(plan, FunctionOptions())
 
 
 class StandIn(Supervisor):

@@ -12,7 +12,7 @@ from tritaudit.bench.render import render_bench
 from tritaudit.bench.table import slower
 from tritaudit.commands import NOTHING_UNEXPECTED, UNABLE, Usage
 from tritaudit.commands.functions import FunctionOptions, calls_of
-from tritaudit.commands.ir import put_json
+from tritaudit.commands.ir import check_launch, put_json
 from tritaudit.commands.reports import STDOUT
 from tritaudit.commands.session import Output, cases_of, output
 from tritaudit.forkserver import BackendError, Call, Died, Ended, Overdue, Raised, Returned
@@ -58,6 +58,7 @@ def bench(plan: Plan, function: FunctionOptions) -> int:
         raise Usage(
             "--size, --tile, --num-warps and --dtype need a case; without one the rows are fixed"
         )
+    check_launch(plan.tiles, plan.num_warps)
     calls = calls_of(function, plan.cases)
     with Supervisor(Backend.GPU) as supervisor:
         environment = supervisor.environment()

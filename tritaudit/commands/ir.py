@@ -27,7 +27,7 @@ from tritaudit.supervisor import Supervisor
 from tritaudit.targets import nearest
 from tritaudit.unit import request_for
 
-__all__ = ["SCHEMA", "Plan", "ir", "named_numbers", "numbers", "put_json"]
+__all__ = ["SCHEMA", "Plan", "check_launch", "ir", "named_numbers", "numbers", "put_json"]
 
 SCHEMA = "tritaudit-ir/1"
 #: seconds for all kernels of a case, and for one compilation.
@@ -115,10 +115,19 @@ def _check(plan: Plan) -> None:
         if stage not in STAGES:
             near = nearest(stage, STAGES) or f"; stages are {', '.join(STAGES)}"
             raise Usage(f"--stage: no stage is named {stage!r}{near}")
-    for name, size in plan.tiles:
+    check_launch(plan.tiles, plan.num_warps)
+
+
+def check_launch(tiles: Sequence[tuple[str, int]], num_warps: Sequence[int]) -> None:
+    """Refuse what no kernel can be launched with.
+
+    Raises:
+        Usage: a tile or a number of warps is no power of two.
+    """
+    for name, size in tiles:
         if size & (size - 1):
             raise Usage(f"--tile {name}={size}: tl.arange takes powers of two only")
-    for warps in plan.num_warps:
+    for warps in num_warps:
         if warps & (warps - 1) or warps > 32:
             raise Usage(f"--num-warps {warps}: the number of warps is a power of two up to 32")
 
