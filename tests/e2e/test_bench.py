@@ -42,7 +42,7 @@ def test_the_fixed_rows_take_no_options(tritaudit: Command) -> None:
 
 def test_a_tile_that_triton_refuses_is_wrong_usage() -> None:
     plan = Plan(("flip/mirrored_tiles",), tiles=(("BLOCK", 100),))
-    with pytest.raises(Usage, match="--tile BLOCK=100: tl.arange takes powers of two only"):
+    with pytest.raises(Usage, match=r"--tile BLOCK=100: tl\.arange takes powers"):
         bench(plan, FunctionOptions())
 
 
