@@ -57,7 +57,7 @@ _LIST_LIMIT, _FILE_LIMIT = 600.0, 60.0
 #: seconds for asking a device what it is.
 _ENVIRONMENT_LIMIT = 60.0
 #: seconds in which units tell what they have found when the run is ended.
-_GRACE = 2.0
+_GRACE = 4.0
 #: seconds for a single launch, unless the unit itself has less.
 _LAUNCH_LIMIT = 20.0
 

@@ -223,6 +223,17 @@ def preload(backend: Backend) -> None:
 
     refuse_versions(triton.__version__, numpy.__version__, backend)
     importlib.import_module("tritaudit.search")
+    _spare_distributed()
+
+
+def _spare_distributed() -> None:
+    """Keep assert_close from importing torch.distributed and sympy, a second in every process.
+
+    It does so to look for distributed tensors, which are never here.
+    """
+    comparison = importlib.import_module("torch.testing._comparison")
+    if hasattr(comparison, "_HAS_DTENSOR"):
+        setattr(comparison, "_HAS_DTENSOR", False)  # noqa: B010 - torch does not declare it
 
 
 def refuse_versions(triton: str, numpy: str, backend: Backend) -> None:
