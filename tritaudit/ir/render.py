@@ -87,12 +87,20 @@ def _kernel(answer: Answer, kernel: Compiled, width: int) -> Text:
 
 def _arguments(arguments: Iterable[Argument], width: int) -> list[str]:
     """The arguments of a launch in lines; ÷16 is what Triton may assume of pointers and numbers."""
+    words = (f"{a.name}: {a.value}{' ÷16' if a.aligned else ''}" for a in arguments)
+    return _filled(words, width)
+
+
+def _filled(words: Iterable[str], width: int) -> list[str]:
+    """Words separated by commas, in lines that break only between two of them."""
     rows = [""]
-    for argument in arguments:
-        word = line(f"{argument.name}: {argument.value}{' ÷16' if argument.aligned else ''}")
-        if rows[-1] and len(rows[-1]) + len(word) + 2 > width:
-            rows.append("")
-        rows[-1] += f", {word}" if rows[-1] else word
+    for word in words:
+        told = line(word)
+        if rows[-1] and len(rows[-1]) + len(told) + 3 > width:
+            rows[-1] += ","
+            rows.append(told)
+        else:
+            rows[-1] += f", {told}" if rows[-1] else told
     return rows
 
 
@@ -110,7 +118,7 @@ def _became(stage: Stage, width: int) -> Text:
     words = [f"{name} {number}" for name, number in stage.operations[:_MOST_OPERATIONS]]
     if len(stage.operations) > _MOST_OPERATIONS:
         words.append(f"{count(len(stage.operations) - _MOST_OPERATIONS, 'other')}")
-    rows = wrapped(line(", ".join(words)), max(width - 29, 24))
+    rows = _filled(words, max(width - 29, 24))
     return text.append(f"\n{' ' * 29}".join(rows), "")
 
 
