@@ -25,7 +25,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("config",),
     ("advice",),
     ("backend", "generate", "catalogue"),
-    ("batch", "blocks", "calls", "exhaustive", "interpreter"),
+    ("batch", "blocks", "calls", "claims", "exhaustive", "interpreter"),
     ("confirm", "examine", "fleet", "present", "unnoticed"),
     ("strictness",),
     ("ledger",),
