@@ -8,13 +8,15 @@ case shows, and with it what the case expects, the page has to be made again and
 
 from __future__ import annotations
 
+import ast
 import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
-from tritaudit.claims import Claim, Verdict, claims
+from tritaudit.claims import Claim, Verdict, claims, mentioned
 from tritaudit.model import Known
 from tritaudit.report.wording import dtypes_in_short, listed
 from tritaudit.targets import builtin_root
@@ -59,7 +61,7 @@ def page() -> str:
 def _section(claim: Claim) -> str:
     verdict = "" if claim.id.startswith("S") else f"**{_WORDS[claim.verdict].capitalize()}.** "
     out = [f"### {claim.id}", "", f"> {claim.claim}", "", f"{verdict}{claim.found}", ""]
-    out += [f"- {_link(name)}: {_expectation(name)}" for name in claim.cases]
+    out += [f"- {_link(name)}: {_expectation(name)}" for name in _cases(claim)]
     out += [f"- `{command}`" for command in claim.commands]
     out += [f"- measured: {claim.measured}"] if claim.measured else []
     return "\n".join([*out, ""])
@@ -72,6 +74,26 @@ def _link(name: str) -> str:
 # --------------------------------------------------------------------------- from the cases
 
 
+def _cases(claim: Claim) -> list[str]:
+    """The cases of a claim, and after them all others that name it."""
+    naming = [name for name in _names() if claim.id in mentioned(_docstring(name))]
+    return [*claim.cases, *(name for name in naming if name not in claim.cases)]
+
+
+@cache
+def _names() -> tuple[str, ...]:
+    root = builtin_root()
+    files = sorted(root.rglob("*.py"))
+    return tuple(path.relative_to(root).with_suffix("").as_posix() for path in files)
+
+
+@cache
+def _docstring(name: str) -> str:
+    text = (builtin_root() / f"{name}.py").read_text(encoding="utf-8")
+    return ast.get_docstring(ast.parse(text)) or ""
+
+
+@cache
 def _known(name: str) -> tuple[Known, ...]:
     from tritaudit.catalogue import load_case
 
@@ -95,15 +117,13 @@ def _words(known: Known) -> str:
 
 def _changes() -> str:
     """The cases that do not show the same on all versions."""
-    root = builtin_root()
     out = [
         "## By version of Triton",
         "",
         "Cases that are known to show something on some versions only:",
         "",
     ]
-    for path in sorted(root.rglob("*.py")):
-        name = path.relative_to(root).with_suffix("").as_posix()
+    for name in _names():
         known = _known(name)
         if any(k.triton for k in known):
             out.append(f"- {_link(name)}: {'; '.join(map(_words, known))}")
