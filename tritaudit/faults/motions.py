@@ -197,8 +197,6 @@ def candidate(motion: Motion, names: tuple[str, ...], fault: str) -> Candidate:
         predicted = evaluate(trial, Operations(flip=faulty))
         if predicted is None or predicted.value.shape != trial.wrong.shape:
             return None
-        if predicted.exact:
-            predicted.any_nan = False
         predicted.impossible = predicted.undecided = None
         masked = masks[0] if contract_of(trial).moves_only and len(masks) == 1 else None
         return Claim(predicted, None, tuple(sorted(faults)), masked)

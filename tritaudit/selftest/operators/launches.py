@@ -94,7 +94,7 @@ def in_place(source: CaseSource) -> Iterator[Plant]:
 def stored_to_input(source: CaseSource) -> Iterator[Plant]:
     """The kernel stores to the pointer of its input."""
     store = source.call("tl.store")
-    mutant = source.swap("out_ptr", "x_ptr", store)
+    mutant = source.swap("out_ptr", "x_ptr", store).layouts("contiguous")
     yield plant(mutant, "unwritten-output", "input-mutated")
 
 
