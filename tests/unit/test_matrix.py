@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -220,3 +222,10 @@ def test_json_holds_all_of_it() -> None:
 def test_without_a_change_it_says_so() -> None:
     text = plain(render_matrix(row_of(result(), result()), 80), 80)
     assert text.splitlines()[-1] == "1 case on 2 versions: the same on all of them"
+
+
+def test_the_matrix_in_the_documentation_has_every_probe() -> None:
+    root = Path(__file__).resolve().parents[2]
+    text = (root / "docs" / "versions.md").read_text(encoding="utf-8")
+    probes = {f"semantics/{p.stem}" for p in (root / "cases" / "semantics").glob("*.py")}
+    assert set(re.findall(r"^\| <code>(.*?)</code>", text, re.MULTILINE)) == probes
