@@ -124,8 +124,8 @@ def _described(case: Case) -> CaseInfo:
         ValueError: no module holds it.
     """
     for module in _modules(case):
-        path = getattr(module, "__file__", None)
-        if path is None or not path.endswith(".py"):
+        path = vars(module).get("__file__")
+        if not isinstance(path, str) or not path.endswith(".py") or not _holds(module, case):
             continue
         for variable, value in cases_in(module, frozenset()):
             if value is case:
@@ -142,6 +142,16 @@ def _modules(case: Case) -> Iterator[ModuleType]:
     if home is not None:
         yield home
     yield from list(sys.modules.values())
+
+
+def _holds(module: ModuleType, case: Case) -> bool:
+    """Whether a module holds a case. Asks no other object for anything: some warn or load."""
+    for value in list(vars(module).values()):
+        entries = value.values() if type(value) is dict else ()
+        entries = value if type(value) in (list, tuple) else entries
+        if value is case or any(entry is case for entry in entries):
+            return True
+    return False
 
 
 def _info(case: Case, path: str, variable: str) -> CaseInfo:
