@@ -184,6 +184,15 @@ def test_rows_reversed_in_a_padded_tile_leak_where_they_should_not_be_reversed()
     assert "padding-leak" in faults(trial)
 
 
+def test_tiles_of_rows_may_be_reversed_beside_the_columns() -> None:
+    x = tags(4, 3)
+    got = x.flip(1)[[1, 0, 3, 2]]
+    assert faults(build(Flip("W"), x, got, tiles={"B": ("H", 2)})) == {"wrong-axis"}
+    padded = torch.cat([x[:2].flip((0, 1)), torch.zeros(1, 3)])
+    trial = build(Flip("W"), x[:3].clone(), padded, tiles={"B": ("H", 2)})
+    assert faults(trial) == {"wrong-axis", "padding-leak"}
+
+
 def test_tiles_exchanged_along_one_axis_and_reversed_along_the_other() -> None:
     x = tags(3, 6)
     got = torch.cat([x[:, 2:], torch.zeros(3, 2)], 1).flip(0)

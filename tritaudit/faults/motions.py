@@ -307,16 +307,21 @@ def leaks(trial: Trial) -> list[float | int]:
 
 
 def one_axis(
-    trial: Trial, ways: Callable[[TileRule], Iterable[Way]], fault: str, flat: bool = True
+    trial: Trial,
+    ways: Callable[[TileRule], Iterable[Way]],
+    fault: str,
+    flat: bool = True,
+    others: bool = False,
 ) -> Iterator[Candidate]:
-    """Motions that go a wrong way along one axis that the contract reverses."""
+    """Motions that go a wrong way along one axis that is to be reversed (`others`: to be kept)."""
     flipped = asked(trial)
     if flipped is None:
         return
     names = axis_names(trial, len(flipped.shape))
     right = tuple(REVERSE if k in flipped.dims else KEEP for k in range(len(flipped.shape)))
+    dims = [k for k in range(len(names)) if (k in flipped.dims) is not others]
     for leak in leaks(trial):
-        for dim in flipped.dims:
+        for dim in dims:
             for rule in tile_rules(trial, names[dim], flipped.shape[dim]):
                 for way in ways(rule):
                     changed = (*right[:dim], way, *right[dim + 1 :])

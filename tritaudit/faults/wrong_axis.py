@@ -56,13 +56,23 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from tritaudit.faults.motions import KEEP, REVERSE, Motion, asked, axis_names, candidate
+from tritaudit.faults.motions import (
+    KEEP,
+    REVERSE,
+    Motion,
+    TileRule,
+    Way,
+    asked,
+    axis_names,
+    candidate,
+    one_axis,
+)
 from tritaudit.faults.protocol import Candidate, Fault
 from tritaudit.trial import Trial
 
 
 def candidates(trial: Trial) -> Iterator[Candidate]:
-    """Every set of axes but the right one and the empty one."""
+    """Every set of axes but the right one and the empty one; tiles of an axis that should stay."""
     flipped = asked(trial)
     if flipped is None:
         return
@@ -71,6 +81,13 @@ def candidates(trial: Trial) -> Iterator[Candidate]:
         axes = tuple(k for k, way in enumerate(ways) if way is REVERSE)
         if axes and axes != tuple(sorted(flipped.dims)):
             yield candidate(Motion(ways), names, "wrong-axis")
+    yield from one_axis(trial, _tiles, "wrong-axis", flat=False, others=True)
+
+
+def _tiles(rule: TileRule) -> tuple[Way, ...]:
+    """What a kernel that flips its tiles does to an axis that is none of its business."""
+    kinds = ("local", "within", "order", "front") if rule.kind == "named" else ("local",)
+    return tuple(Way(kind, rule) for kind in kinds)
 
 
 FAULT = Fault("wrong-axis", candidates=candidates)
