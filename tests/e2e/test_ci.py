@@ -110,6 +110,24 @@ def test_jobs_run_side_by_side(tritaudit: Command, tmp_path: Path, jobs: str) ->
     assert (tmp_path / "met").exists() is (jobs == "2")
 
 
+def test_explain_follows_options_and_configuration(tritaudit: Command, tmp_path: Path) -> None:
+    write(tmp_path, right=RIGHT)
+    (tmp_path / "few.toml").write_text("[tool.tritaudit]\nmax-examples = 5\n")
+    few = ("explain", "right.py", "--backend", "interpreter", "--config", "few.toml")
+    assert re.search(r"^pass +right +4 examples", tritaudit(*few).stdout, re.MULTILINE)
+    told = tritaudit(*few, "--max-examples", "9")
+    assert re.search(r"^pass +right +[789] examples", told.stdout, re.MULTILINE), told.stdout
+
+
+@pytest.mark.skipif(Path("/dev/nvidiactl").exists(), reason="needs a machine without a GPU")
+def test_a_backend_that_is_not_there_is_told(tritaudit: Command, tmp_path: Path) -> None:
+    write(tmp_path, right=RIGHT)
+    for command in ("run", "explain"):
+        told = tritaudit(command, "right.py", "--backend", "gpu")
+        assert (told.returncode, told.stdout) == (3, "")
+        assert "try --backend interpreter" in told.stderr
+
+
 # --------------------------------------------------------------------------- what counts
 
 
