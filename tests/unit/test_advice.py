@@ -103,7 +103,7 @@ def test_without_a_source_the_documentation_speaks(fault: str, tmp_path: Path) -
         assert advice.repair(told).patch is None
         assert "\n" not in advice.why(told)
     whole = " ".join(info(fault).text.split())
-    assert advice.fix(finding(fault)) in whole
+    assert advice.fix(finding(fault)).removeprefix("In general: ") in whole
 
 
 @pytest.mark.parametrize("fault", FAULT_IDS)
@@ -385,6 +385,53 @@ def test_a_mask_that_is_upside_down(kernel: Callable[[str], Path]) -> None:
     assert changes(told) == ["-mask = offs >= n", "+mask = offs < n"]
 
 
+@pytest.mark.parametrize(
+    ("condition", "fault", "told"),
+    [
+        ("offs < n - 1", "unwritten-output", "ends before the end"),
+        ("offs <= n", "out-of-bounds-write", "is still true beyond the end"),
+        ("offs < n + 1", "out-of-bounds-write", "is still true beyond the end"),
+    ],
+)
+def test_a_mask_that_is_wrong_at_the_end(
+    condition: str, fault: str, told: str, kernel: Callable[[str], Path]
+) -> None:
+    found = finding(fault, kernel(LAUNCHED.replace("offs < n", condition)), 10)
+    assert told in advice.why(found)
+    assert changes(found) == [f"-mask = {condition}", "+mask = offs < n"]
+
+
+@pytest.mark.parametrize(
+    ("condition", "fault"),
+    [
+        ("offs < n - 1", "out-of-bounds-write"),  # that mask writes too little, not too much
+        ("offs <= n", "unwritten-output"),
+        ("offs < BLOCK * 4", "out-of-bounds-write"),
+        ("other < n - 1", "unwritten-output"),
+    ],
+)
+def test_a_mask_that_does_not_explain_the_fault_is_left_alone(
+    condition: str, fault: str, kernel: Callable[[str], Path]
+) -> None:
+    path = kernel(LAUNCHED.replace("offs < n", condition).replace("n // BLOCK", "9"))
+    assert advice.repair(finding(fault, path, 10)).patch is None
+
+
+def test_a_store_to_the_pointer_of_the_input(kernel: Callable[[str], Path]) -> None:
+    path = kernel(LAUNCHED.replace("tl.store(out_ptr", "tl.store(x_ptr").replace("n // BLOCK", "9"))
+    told = finding("input-mutated", path, 10)
+    assert "`out_ptr` is never used" in advice.why(told)
+    assert changes(told)[1].startswith("+tl.store(out_ptr + offs, tl.abs(")
+
+
+def test_a_launch_function_that_returns_its_input(kernel: Callable[[str], Path]) -> None:
+    path = kernel(f"{LAUNCHED}    return x\n")
+    for fault in ("not-reversed", "sign-kept"):
+        told = finding(fault, path, 10)
+        assert advice.why(told) == "`kernel` writes to out, but line 16 returns x, the input."
+        assert changes(told) == ["-return x", "+return out"]
+
+
 def test_a_store_without_a_mask(kernel: Callable[[str], Path]) -> None:
     path = kernel(LAUNCHED.replace("mask=mask)), mask=mask)", "mask=mask)))"))
     told = finding("out-of-bounds-write", path, 10, tiles={"BLOCK": 16})
@@ -486,6 +533,38 @@ def test_abs_that_is_widened_too_late(
     )
     assert "is converted to int16 only afterwards" in advice.why(told)
     assert changes(told)[1] == f"+tl.store(out_ptr + offs, {right}, mask=mask)"
+
+
+def test_operands_that_are_narrowed_again_are_not_widened(kernel: Callable[[str], Path]) -> None:
+    path = kernel("""
+def kernel(x_ptr, out_ptr):
+    x = tl.load(x_ptr)
+    tl.store(out_ptr, tl.sum(x.to(tl.int32)))
+""")
+    told = finding(
+        "int-overflow",
+        path,
+        9,
+        dtype="int8",
+        out_dtype="int64",
+        parameters={"arithmetic in": "int32"},
+    )
+    assert advice.repair(told).patch is None
+
+
+@pytest.mark.parametrize(
+    ("values", "contract", "words"),
+    [
+        ("unchanged", "Abs()", "Every value keeps its sign. Nothing in `kernel` takes"),
+        ("negative", "Abs()", "Every value comes out negative."),
+        ("unchanged", "Reference(fn)", "What abs should be taken of keeps its sign."),
+    ],
+)
+def test_no_abs_at_all(
+    values: str, contract: str, words: str, kernel: Callable[[str], Path]
+) -> None:
+    told = finding("sign-kept", absolute("x", kernel), 11, parameters={"values": values})
+    assert advice.why(told, contract).startswith(words)
 
 
 def test_operands_are_widened_not_results(kernel: Callable[[str], Path]) -> None:

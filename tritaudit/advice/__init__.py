@@ -30,13 +30,14 @@ def why(finding: Finding, contract: str = "") -> str:
         finding: what is explained.
         contract: the case's contract as its author writes it (`CaseInfo.contract`).
     """
-    return REASONS[finding.fault](_subject(finding, contract)) or _told(finding.fault, "Why")
+    told = REASONS[finding.fault](_subject(finding, contract))
+    return told or f"Where this usually comes from: {_told(finding.fault, 'Why')}"
 
 
 def repair(finding: Finding, contract: str = "") -> Repair:
     """The smallest change that repairs a finding, as words and, where it is known, as a patch."""
     found = REPAIRS[finding.fault](_subject(finding, contract))
-    return found or Repair(_told(finding.fault, "Fix"))
+    return found or Repair(f"In general: {_told(finding.fault, 'Fix')}")
 
 
 def fix(finding: Finding, contract: str = "") -> str:

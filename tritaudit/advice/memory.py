@@ -5,17 +5,44 @@ from __future__ import annotations
 import ast
 
 from tritaudit.advice.kernel import allocates_without_dtype, argument, launches, passed
+from tritaudit.advice.patch import BEYOND, SHORT, unused_output, wrong_bound, wrong_return
 from tritaudit.advice.subject import Subject
 
 
 def unwritten_output(subject: Subject) -> str:
-    return _swapped(subject) or _wrong_mask(subject) or _rounded_down(subject)
+    return (
+        _swapped(subject) or _stored_back(subject) or _wrong_mask(subject) or _rounded_down(subject)
+    )
+
+
+def returned_input(subject: Subject) -> str:
+    """A launch function that returns an input, and not what the kernel writes to."""
+    found = wrong_return(subject.kernel, subject.inputs)
+    if found is None:
+        return ""
+    statement, output = found
+    return (
+        f"`{subject.kernel.name}` writes to {output}, but line {statement.lineno} returns "
+        f"{ast.unparse(statement.value) if statement.value else ''}, the input."
+    )
+
+
+def _stored_back(subject: Subject) -> str:
+    """A store to the pointer of the input, while another pointer is never used."""
+    unused = unused_output(subject.kernel, subject.inputs)
+    if not unused:
+        return ""
+    store = subject.kernel.stores[0]
+    return (
+        f"The store in line {store.line} goes to `{store.pointer}`, from which the kernel also "
+        f"loads. `{unused}` is never used."
+    )
 
 
 def _swapped(subject: Subject) -> str:
     """An input that is passed for the pointer that the kernel writes to."""
     kernel = subject.kernel
-    inputs = [name for name, _ in subject.finding.example.dtypes]
+    inputs = subject.inputs
     if len(kernel.loads) != 1 or len(kernel.stores) != 1:
         return ""
     load, store = kernel.loads[0], kernel.stores[0]
@@ -57,15 +84,14 @@ def _wrong_mask(subject: Subject) -> str:
                 "addresses as they were. The lanes that it lets through are the last ones of the "
                 "tile: their addresses reach beyond the end, and nothing is stored at the front."
             )
-        for condition in store.mask or ():
-            match condition:
-                case ast.Compare(left=ast.Name(id=name), ops=[ast.Gt() | ast.GtE()]):
-                    if name in store.offsets:
-                        return (
-                            f"The mask of the store, `{kernel.source(condition)}` (line "
-                            f"{condition.lineno}), is true beyond the end and false inside."
-                        )
-    return ""
+    found = wrong_bound(kernel, SHORT | BEYOND)
+    if found is None:
+        return ""
+    condition, _, kind = found
+    told = f"The mask of the store, `{kernel.source(condition)}` (line {condition.lineno}), "
+    if kind == "inverted":
+        return f"{told}is true beyond the end and false inside."
+    return told + ("ends before the end." if kind == "short" else "is still true beyond the end.")
 
 
 def out_of_bounds_write(subject: Subject) -> str:
@@ -78,7 +104,7 @@ def out_of_bounds_write(subject: Subject) -> str:
                 f"`{kernel.source(store.call)}` (line {store.line}) has no mask: a tile{size} that "
                 "is not full writes its padding lanes beyond the end."
             )
-    return _wrong_mask(subject) or _swapped(subject)
+    return _wrong_mask(subject) or _swapped(subject) or _stored_back(subject)
 
 
 def out_of_bounds_read(subject: Subject) -> str:
@@ -89,19 +115,18 @@ def out_of_bounds_read(subject: Subject) -> str:
                 f"`{kernel.source(load.call)}` (line {load.line}) has no mask, and reads whatever "
                 "lies beyond the end."
             )
-        for index in kernel.indices(load):
-            address = argument(load.call, 0, "pointer")
-            if address is None or index.name in load.offsets:
-                continue
-            return (
-                f"The mask in line {load.line} tests `{index.text} < {index.extent}`, but the "
-                f"address is `{kernel.source(address)}`: another index, which no one tests."
-            )
+        found, address = kernel.indices(load), argument(load.call, 0, "pointer")
+        if len(found) != 1 or address is None or found[0].name in load.offsets:
+            continue
+        return (
+            f"The mask in line {load.line} tests `{found[0].text} < {found[0].extent}`, but the "
+            f"address is `{kernel.source(address)}`: another index, which no one tests."
+        )
     return ""
 
 
 def input_mutated(subject: Subject) -> str:
-    return _swapped(subject)
+    return _swapped(subject) or _stored_back(subject)
 
 
 # --------------------------------------------------------------------------- the language

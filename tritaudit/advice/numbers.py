@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from tritaudit.advice.memory import returned_input
 from tritaudit.advice.subject import Subject, number_of
 from tritaudit.advice.values import handwritten_abs
 from tritaudit.model import INTS
@@ -48,6 +49,14 @@ def nan_contamination(subject: Subject) -> str:
     )
 
 
+#: what becomes of the values, by the parameter of the proof.
+_SIGNS = {
+    "unchanged": "keeps its sign",
+    "negative": "comes out negative",
+    "negated": "comes out negated",
+}
+
+
 def sign_kept(subject: Subject) -> str:
     kernel = subject.kernel
     for node in ast.walk(kernel.function):
@@ -57,7 +66,16 @@ def sign_kept(subject: Subject) -> str:
                 "question, not every element. The interpreter takes the branch whatever the values "
                 "are; a compiler refuses it."
             )
-    return ""
+    if returned_input(subject):
+        return returned_input(subject)
+    way = _SIGNS.get(subject.parameters.get("values", ""))
+    if way is None or not kernel.stores:
+        return ""
+    what = "Every value" if subject.contract.startswith("Abs") else "What abs should be taken of"
+    text = f"{what} {way}."
+    if not kernel.calls("abs"):
+        return f"{text} Nothing in `{kernel.name}` takes an absolute value (no `tl.abs`)."
+    return f"{text} {subject.call('abs')} is not what the store in the end writes."
 
 
 def nan_lost(subject: Subject) -> str:

@@ -19,6 +19,7 @@ from tritaudit.advice.kernel import (
     Kernel,
     allocates_without_dtype,
     argument,
+    constant,
     launches,
     passed,
     terms,
@@ -226,7 +227,10 @@ def mirror_the_stored_index(kernel: Kernel, rank: int) -> Patch | None:
         return None
     if not _defined_before(kernel, index.name, load.call.lineno):
         return None
-    edits = [replaced(address, f"{load.pointer} + ({index.extent} - 1 - {index.name})")]
+    right = f"{load.pointer} + ({index.extent} - 1 - {index.name})"
+    if ast.unparse(address) == ast.unparse(ast.parse(right, mode="eval").body):
+        return None
+    edits = [replaced(address, right)]
     if kernel.source(mask) != kernel.source(wanted):
         edits.append(replaced(mask, kernel.source(wanted)))
     return _changed(kernel, "Mirror the index of every element in the address of the load:", edits)
@@ -259,18 +263,109 @@ def _mirrors_wrongly(node: ast.BinOp, index: Index) -> bool:
 # --------------------------------------------------------------------------- masks and launches
 
 
-def upright_mask(kernel: Kernel) -> Patch | None:
-    """`offs > n` becomes `offs < n` in a mask of an access at `offs`."""
+#: masks of a store that are false inside, and those that are true beyond the end.
+SHORT, BEYOND = frozenset({"inverted", "short"}), frozenset({"inverted", "long"})
+
+
+def wrong_bound(kernel: Kernel, kinds: frozenset[str]) -> tuple[ast.expr, str, str] | None:
+    """A condition of a store's mask that is no `index < extent`, the right one, and what it is.
+
+    `index > extent` and `index >= extent` are inverted, `index <= extent` and
+    `index < extent + 1` long, `index < extent - 1` short. Only of an index that is stored to.
+    """
     for store in kernel.stores:
+        address = argument(store.call, 0, "pointer")
+        assert address is not None
         for condition in store.mask or ():
-            match condition:
-                case ast.Compare(
-                    left=ast.Name(id=name), ops=[ast.Gt() | ast.GtE()], comparators=[extent]
-                ) if name in store.offsets and kernel.source(extent) in kernel.parameters:
-                    text = f"{name} < {kernel.source(extent)}"
-                    words = "Turn the mask around: it has to be true inside."
-                    return _changed(kernel, words, [replaced(condition, text)])
+            found = _bound(condition)
+            if found is None or found[1] not in kernel.parameters or found[2] not in kinds:
+                continue
+            left, extent, kind = found
+            names = [n.id for n in ast.walk(left) if isinstance(n, ast.Name)]
+            if any(kernel.contains(address, name) for name in names):
+                return condition, f"{kernel.source(left)} < {extent}", kind
     return None
+
+
+def _bound(condition: ast.expr) -> tuple[ast.expr, str, str] | None:
+    """The index of a condition, the variable that it is compared with, and what is wrong."""
+    match condition:
+        case ast.Compare(left=left, ops=[ast.Gt() | ast.GtE()], comparators=[ast.Name(id=name)]):
+            return left, name, "inverted"
+        case ast.Compare(left=left, ops=[ast.LtE()], comparators=[ast.Name(id=name)]):
+            return left, name, "long"
+        case ast.Compare(
+            left=left,
+            ops=[ast.Lt()],
+            comparators=[
+                ast.BinOp(left=ast.Name(id=name), op=(ast.Add() | ast.Sub()) as op, right=number)
+            ],
+        ) if (constant(number) or 0) > 0:
+            return left, name, "long" if isinstance(op, ast.Add) else "short"
+    return None
+
+
+def right_bound(kernel: Kernel, kinds: frozenset[str]) -> Patch | None:
+    """A mask of a store that is wrong at the end becomes `index < extent`."""
+    found = wrong_bound(kernel, kinds)
+    if found is None:
+        return None
+    condition, right, kind = found
+    words = {
+        "inverted": "Turn the mask around: it has to be true inside.",
+        "short": "The mask has to be true for the last index, too:",
+        "long": "The mask has to be false beyond the last index:",
+    }
+    return _changed(kernel, words[kind], [replaced(condition, right)])
+
+
+def unused_output(kernel: Kernel, inputs: Iterable[str]) -> str:
+    """A pointer that the kernel never uses while it stores to the one it loads from; "" if none."""
+    read, written = {a.pointer for a in kernel.loads}, {a.pointer for a in kernel.stores}
+    if len(kernel.stores) != 1 or read != written or len(read) != 1:
+        return ""
+    unused = [p for p in kernel.parameters if not kernel.uses(p)]
+    for launch in launches(kernel):
+        given = {p: passed(kernel, launch, p) for p in (*unused, *read)}
+        names = {p: a.id for p, a in given.items() if isinstance(a, ast.Name)}
+        outputs = [p for p in unused if p in names and names[p] not in inputs]
+        if len(outputs) == 1 and names.get(next(iter(read)), "") in inputs:
+            return outputs[0] if outputs[0].endswith("_ptr") else ""
+    return ""
+
+
+def stored_to_output(kernel: Kernel, inputs: Iterable[str]) -> Patch | None:
+    """Store to the pointer that is there for the output."""
+    unused = unused_output(kernel, inputs)
+    if not unused:
+        return None
+    address = argument(kernel.stores[0].call, 0, "pointer")
+    if address is None:
+        return None
+    text = f"{unused} + {' + '.join(kernel.stores[0].offsets)}"
+    return _changed(kernel, "Store to the output:", [replaced(address, text)])
+
+
+def wrong_return(kernel: Kernel, inputs: Iterable[str]) -> tuple[ast.Return, str] | None:
+    """A return of an input by a function that launches the kernel on an output of its own."""
+    written = {a.pointer for a in kernel.stores}
+    for launch in launches(kernel):
+        target = passed(kernel, launch, next(iter(written))) if len(written) == 1 else None
+        returns = [n for n in ast.walk(launch.function) if isinstance(n, ast.Return)]
+        match target, returns:
+            case ast.Name(id=output), [ast.Return(value=ast.Name(id=name)) as statement]:
+                if name in inputs and output not in inputs:
+                    return statement, output
+    return None
+
+
+def returned_output(kernel: Kernel, inputs: Iterable[str]) -> Patch | None:
+    """Return what the kernel has written."""
+    found = wrong_return(kernel, inputs)
+    if found is None or found[0].value is None:
+        return None
+    words = f"Return {found[1]}, which the kernel has written:"
+    return _changed(kernel, words, [replaced(found[0].value, found[1])])
 
 
 def rounded_up_grid(kernel: Kernel) -> Patch | None:

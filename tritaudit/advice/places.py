@@ -6,6 +6,7 @@ import ast
 import re
 
 from tritaudit.advice.kernel import argument
+from tritaudit.advice.memory import returned_input
 from tritaudit.advice.subject import (
     Move,
     Subject,
@@ -136,7 +137,7 @@ def wrong_axis(subject: Subject) -> str:
         return ""
     asked = re.findall(r'"(\w+)"', subject.contract) if subject.contract.startswith("Flip") else []
     text = f"{listed(turned)} {'is' if len(turned) == 1 else 'are'} reversed"
-    text += f"; the contract asks for {listed(asked)} alone." if asked else "."
+    text += f"; the contract asks for {listed(asked)}." if asked else "."
     kernel = subject.kernel
     if len(turned) == len(subject.sizes) > 1 and len(kernel.loads) == 1:
         load = kernel.loads[0]
@@ -152,6 +153,8 @@ def wrong_axis(subject: Subject) -> str:
 
 def not_reversed(subject: Subject) -> str:
     kernel = subject.kernel
+    if returned_input(subject):
+        return returned_input(subject)
     for flip in kernel.flips:
         if isinstance(kernel.statement(flip.call), ast.Expr):
             return (
@@ -178,13 +181,22 @@ def off_by_one(subject: Subject) -> str:
     if extent is None:
         return ""
     came = extent - 1 - shift
-    where = "inside" if 0 <= came < extent else "outside"
     text = (
         f"Along {axis} every element is taken from {abs(shift)} position{'s' * (abs(shift) > 1)} "
         f"too {'high' if shift < 0 else 'low'}: position 0 reads index {came}, where "
         f"{axis} - 1 = {extent - 1} belongs."
     )
-    return f"{text} That lies {where} the axis." if where == "outside" else text
+    return text if 0 <= came < extent else f"{text} {_BEYOND[subject.parameters.get('edge', '')]}"
+
+
+#: what comes in at the end that a shifted index goes beyond.
+_BEYOND = {
+    "": "That lies outside the axis.",
+    "clamp": "What would lie outside the axis is taken from its end.",
+    "memory": "That lies outside the axis: what stands there in memory comes out.",
+    "wrap": "What would lie outside the axis is taken from the other end.",
+    "zero": "That lies outside the axis.",
+}
 
 
 def alias_race(subject: Subject) -> str:
@@ -203,14 +215,23 @@ def alias_race(subject: Subject) -> str:
     )
 
 
+#: what the strides of a layout mean.
+_LAYOUTS = {
+    "expanded": "its rows are one and the same in memory",
+    "strided": "its elements do not lie one behind the other in memory",
+    "transposed": "its elements do not lie in memory in the order of its axes",
+}
+
+
 def stride_ignored(subject: Subject) -> str:
     name = subject.parameters.get("input", subject.source)
     if "strides" in subject.parameters:
         told = subject.finding.proof.statement
         return f"{told[:1].upper()}{told[1:]}." if told else ""
     layout = dict(subject.finding.example.layouts).get(name, "")
-    text = f"In this example {name} is {layout}: its elements do not lie in memory in the order of "
-    text += "its axes."
+    if layout not in _LAYOUTS:
+        return ""
+    text = f"In this example {name} is {layout}: {_LAYOUTS[layout]}."
     kernel = subject.kernel
     for load in kernel.loads:
         address = argument(load.call, 0, "pointer")

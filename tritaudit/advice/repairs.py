@@ -32,10 +32,6 @@ def _of(found: Patch | None, more: str = "") -> Repair | None:
     return Repair(f"{found.words} {more}".strip(), found)
 
 
-def _inputs(subject: Subject) -> list[str]:
-    return [name for name, _ in subject.finding.example.dtypes]
-
-
 def _rank(subject: Subject) -> int:
     excerpt = subject.finding.excerpt
     return len(excerpt.axes) if excerpt is not None else len(subject.finding.example.sizes)
@@ -65,6 +61,9 @@ def leaked(subject: Subject) -> Repair | None:
 def mirrored(subject: Subject) -> Repair | None:
     """Flips that stay within tiles, padding in the way, nothing reversed: mirror the addresses."""
     kernel = subject.kernel
+    returned = patch.returned_output(kernel, subject.inputs)
+    if returned is not None:
+        return _of(returned)
     found = patch.mirror_in_place_of_flip(kernel) or patch.mirror_the_stored_index(
         kernel, _rank(subject)
     )
@@ -95,14 +94,18 @@ def _keeping_flip(subject: Subject) -> str:
 def unwritten(subject: Subject) -> Repair | None:
     """A grid that is rounded down, a mask that is inverted or flipped, exchanged arguments."""
     kernel = subject.kernel
-    exchanged = patch.arguments_in_order(kernel, _inputs(subject))
-    return _of(exchanged) or beside(subject) or _of(patch.rounded_up_grid(kernel))
+    return (
+        exchanged_arguments(subject)
+        or _of(patch.right_bound(kernel, patch.SHORT))
+        or _of(patch.mirror_in_place_of_flip(kernel))
+        or _of(patch.rounded_up_grid(kernel))
+    )
 
 
 def beside(subject: Subject) -> Repair | None:
     """Writes out of bounds: an inverted, flipped or missing mask."""
     kernel = subject.kernel
-    found = patch.upright_mask(kernel) or patch.mirror_in_place_of_flip(kernel)
+    found = patch.right_bound(kernel, patch.BEYOND) or patch.mirror_in_place_of_flip(kernel)
     if found is not None:
         return _of(found)
     for store in kernel.stores:
@@ -129,9 +132,12 @@ def strides(subject: Subject) -> Repair | None:
 
 
 def exchanged_arguments(subject: Subject) -> Repair | None:
-    """An output that is passed for the pointer of an input, and the other way round."""
+    """An output that is passed for the pointer of an input, or never used in the kernel."""
     kernel = subject.kernel
-    return _of(patch.arguments_in_order(kernel, _inputs(subject)))
+    return _of(
+        patch.arguments_in_order(kernel, subject.inputs)
+        or patch.stored_to_output(kernel, subject.inputs)
+    )
 
 
 def own_dtype(subject: Subject) -> Repair | None:
@@ -139,7 +145,7 @@ def own_dtype(subject: Subject) -> Repair | None:
     evidence = " ".join(subject.finding.evidence)
     if not evidence.endswith(f"not {subject.finding.dtype}"):
         return None
-    return _of(patch.allocated_like(subject.kernel, _inputs(subject)))
+    return _of(patch.allocated_like(subject.kernel, subject.inputs))
 
 
 # --------------------------------------------------------------------------- values
@@ -147,8 +153,11 @@ def own_dtype(subject: Subject) -> Repair | None:
 
 def absolute(subject: Subject) -> Repair | None:
     """A selection or a branch that should be `tl.abs`."""
-    return _of(values.abs_for_selection(subject.kernel)) or _of(
-        values.abs_for_branch(subject.kernel)
+    kernel = subject.kernel
+    return _of(
+        values.abs_for_selection(kernel)
+        or values.abs_for_branch(kernel)
+        or patch.returned_output(kernel, subject.inputs)
     )
 
 

@@ -27,6 +27,11 @@ class Subject:
         return dict(self.finding.example.sizes)
 
     @property
+    def inputs(self) -> list[str]:
+        """The names of the inputs."""
+        return [name for name, _ in self.finding.example.dtypes]
+
+    @property
     def source(self) -> str:
         """The name of the first input."""
         dtypes = self.finding.example.dtypes

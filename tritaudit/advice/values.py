@@ -103,6 +103,9 @@ def widened_loads(kernel: Kernel) -> Patch | None:
     """Convert what is loaded to the type of the output before anything is computed."""
     if len(kernel.stores) != 1 or not kernel.loads:
         return None
+    casts = [c for c in kernel.calls("to") if not _to_output(kernel, c)]
+    if casts or "dtype=" in ast.unparse(kernel.function):
+        return None  # something else may narrow what was widened
     wide = f"{kernel.stores[0].pointer}.dtype.element_ty"
     edits = []
     for load in kernel.loads:
@@ -111,6 +114,12 @@ def widened_loads(kernel: Kernel) -> Patch | None:
             return None
         edits.append(replaced(load.call, f"{kernel.source(load.call)}.to({wide})"))
     return _patch(kernel, "Widen the operands, before anything is computed:", edits)
+
+
+def _to_output(kernel: Kernel, call: ast.Call) -> bool:
+    wanted = argument(call, 0, "dtype")
+    text = kernel.source(wanted) if wanted is not None else ""
+    return text == f"{kernel.stores[0].pointer}.dtype.element_ty"
 
 
 def cast_to_output(kernel: Kernel, narrow: str) -> Patch | None:

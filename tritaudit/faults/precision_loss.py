@@ -40,7 +40,7 @@ tl.store(out_ptr + offs, tl.abs(wide), mask=mask)
 
 ## Fix
 
-Leave the cast out: `tl.abs` and `tl.flip` work on integers of every width. Where a wider type is
+Leave the cast out: `tl.abs` and `tl.flip` work on every type and width. Where a wider type is
 needed, take one that holds every value of the narrow one: int32 fits into int64 and float64, not
 into float32.
 """
