@@ -244,3 +244,14 @@ def test_a_negation_may_be_a_subtraction_from_zero() -> None:
     x = torch.tensor([0.0, -0.0, 2.0, -3.0])
     assert faults(build(Abs(), x, 0 - x)) == {"sign-kept"}
     assert faults(build(Abs(), x, 0 - x.abs())) == {"sign-kept"}
+
+
+def doubled(x: torch.Tensor) -> torch.Tensor:
+    return x * 2.0
+
+
+def test_zeros_that_change_their_sign_both_ways_have_lost_none() -> None:
+    lost = build(Reference(doubled, "exact"), torch.tensor([-0.0]), torch.tensor([0.0]))
+    assert "signed-zero-lost" in plausible(lost)
+    negated = build(Reference(doubled, "exact"), torch.tensor([0.0]), torch.tensor([-0.0]))
+    assert refuted(lost, negated, "signed-zero-lost")

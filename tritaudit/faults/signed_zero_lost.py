@@ -58,11 +58,11 @@ def _is_zero(x: torch.Tensor) -> torch.Tensor:
 
 
 def _other_zeros(trial: Trial) -> torch.Tensor:
-    """Where a formula gives zero in place of another number: then zeros are nothing special."""
+    """Where a formula gives another zero, or zero for a number: then -0.0 is nothing special."""
     if contract_of(trial).moves_only:
         return torch.zeros_like(trial.wrong)
     right = trial.expected.value
-    return trial.wrong & _is_zero(trial.got) & ~_is_zero(right) & ~is_nan(right)
+    return trial.wrong & _is_zero(trial.got) & ~is_negative_zero(right) & ~is_nan(right)
 
 
 def _candidate(always: bool) -> Candidate:
