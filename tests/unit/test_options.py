@@ -87,7 +87,7 @@ CALL = "unit/test_function_options.py::test_every_option_reaches_the_call_and_ca
 PASSED_ON = "unit/test_options.py::test_an_option_reaches_the_work"
 MODES, SELF = "e2e/test_modes.py::test_", "e2e/test_selftest.py::test_"
 QUICK_SELF = f"{SELF}the_quick_self_test_finds_and_names_all_and_flags_nothing"
-IR, BENCH = "e2e/test_ir.py::test_", "e2e/test_bench.py::test_"
+IR, BENCH = "e2e/test_ir.py::test_", "e2e/test_bench_command.py::test_"
 IR_COSTS = f"{IR}the_axis_and_the_number_of_warps_decide_what_a_flip_costs"
 VERSION = "e2e/test_versions.py::test_"
 VERSIONS = f"{VERSION}a_kernel_that_breaks_is_told_with_the_version"
@@ -191,7 +191,7 @@ REGISTERED: dict[str, dict[str, str]] = {
         "--offline": f"{VERSION}the_installed_version_alone_is_there_offline",
         **dict.fromkeys(("--seed", "--timeout", "--jobs", "--fast-interpreter"), PASSED_ON),
     },
-    "doctor": {"--json": "e2e/test_doctor.py::test_this_installation_is_sound"},
+    "doctor": {"--json": "e2e/test_doctor_command.py::test_this_installation_is_sound"},
     "compare": dict.fromkeys(("--all", "--markdown", "--json"), MERGE),
     "merge": {
         "--report": f"{CI}two_shards_merged_are_one_run",
