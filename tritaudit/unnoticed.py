@@ -17,7 +17,7 @@ import torch
 
 from tritaudit.dtypes import dtype_of
 from tritaudit.model import Case, Example, FillKind, Layout
-from tritaudit.tensors import has_sign, is_nan, is_negative_zero, logical_values
+from tritaudit.tensors import bits_of, has_sign, is_nan, is_negative_zero, logical_values
 
 __all__ = ["unnoticed"]
 
@@ -40,7 +40,7 @@ VALUES: Mapping[str, tuple[tuple[str, ...], ...]] = MappingProxyType(
         "nan-lost": (("nan",),),
         "precision-loss": tuple((kind,) for kind in _BEYOND),
         "sign-kept": (("negative", "-0.0"),),
-        "signed-zero-kept": (("-0.0",),),
+        "signed-zero-kept": (("-0.0",), ("+0.0",), ("+0.0", "-0.0")),
         "signed-zero-lost": (("-0.0",),),
         "unsigned-as-signed": (("large",),),
     }
@@ -54,6 +54,8 @@ _WORDS: Mapping[tuple[str, ...], str] = MappingProxyType(
         ("nan",): "no element is NaN",
         ("negative", "-0.0"): "no element is negative",
         ("-0.0",): "no element is -0.0",
+        ("+0.0",): "no element is +0.0",
+        ("+0.0", "-0.0"): "no element is a zero",
         **{(kind,): f"no element is beyond 2**{kind.removeprefix('beyond ')}" for kind in _BEYOND},
     }
 )
@@ -159,6 +161,7 @@ def _kinds_of_floats(x: torch.Tensor) -> set[str]:
         "nan": is_nan(x),
         "inf": torch.isinf(wide),
         "-0.0": is_negative_zero(x),
+        "+0.0": bits_of(x) == 0,
         "negative": has_sign(x) & ~is_nan(x),
     }
     return {kind for kind, where in tests.items() if bool(where.any())}

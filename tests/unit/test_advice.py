@@ -463,6 +463,8 @@ def absolute(expression: str, kernel: Callable[[str], Path]) -> Path:
         ("tl.where(x < 0, -x, x)", "asks -0.0 < 0, which is false"),
         ("tl.where(x < 0.0, -x, x)", "asks -0.0 < 0.0, which is false"),
         ("tl.where(x >= 0, x, -x)", "asks -0.0 >= 0, which is true"),
+        ("tl.where(x > 0, x, -x)", "asks +0.0 > 0, which is false, so it negates +0.0"),
+        ("tl.where(x <= 0, -x, x)", "asks +0.0 <= 0, which is true, so it negates +0.0"),
         ("tl.maximum(x, -x)", "cannot tell the two zeros apart"),
         ("tl.maximum(-x, x)", "cannot tell the two zeros apart"),
     ],

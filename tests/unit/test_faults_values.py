@@ -43,6 +43,36 @@ def test_negative_zero_is_kept_among_all_special_values() -> None:
     assert "sign-kept" not in plausible(trial)
 
 
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize(
+    ("way", "compute"),
+    [
+        ("kept", lambda x: torch.where(x < 0, -x, x)),
+        ("negated", lambda x: torch.where(x > 0, x, -x)),
+        ("negative", lambda x: torch.where(x == 0, -0.0, x.abs())),
+    ],
+)
+def test_a_zero_that_comes_out_negative(
+    way: str, compute: Callable[[torch.Tensor], torch.Tensor], dtype: torch.dtype
+) -> None:
+    x = torch.tensor([-0.0, 0.0, -1.5, 2.0, -INF, NAN], dtype=dtype)
+    trial = build(Abs(), x, compute(x).to(dtype))
+    assert faults(trial) == {"signed-zero-kept"}
+    assert [c.parameters for c in candidates(trial, "signed-zero-kept")] == [(("zeros", way),)]
+
+
+def test_a_zero_difference_that_comes_out_negative() -> None:
+    inputs = {"x": torch.tensor([1.0, -2.0, 3.0]), "y": torch.tensor([1.0, -2.0, 5.0])}
+    got = torch.tensor([-0.0, -0.0, 2.0])
+    exact = Reference(difference, tolerance="exact")
+    assert faults(build(exact, inputs, got)) == {"signed-zero-kept"}
+
+
+def test_a_number_that_comes_out_as_a_negative_zero_has_lost_more_than_a_sign() -> None:
+    x = torch.tensor([1.0, 0.0, -3.0])
+    assert "value-mismatch" in faults(build(Abs(), x, torch.tensor([-0.0, -0.0, 3.0])))
+
+
 @pytest.mark.parametrize(
     ("way", "compute"),
     [

@@ -186,6 +186,22 @@ def test_a_fault_of_values_is_never_laid_to_sizes() -> None:
     assert not any("BLOCK" in s or "N is" in s for s in found)
 
 
+@pytest.mark.parametrize(
+    ("zeros", "words"),
+    [((0,), "no element is +0.0"), ((0, 0x80000000), "no element is a zero")],
+)
+def test_the_zeros_without_which_no_zero_comes_out_negative(
+    zeros: tuple[int, ...], words: str
+) -> None:
+    plain = [example(n) for n in (3, 4, 5, 9)]
+    edited = [replace(e, edits=(Edit("x", 0, z),)) for e in plain for z in (0, 0x80000000)]
+    told = record(
+        "signed-zero-kept", lambda e: any(d.bits in zeros for d in e.edits), [*plain, *edited]
+    )
+    found = unnoticed("signed-zero-kept", told, ABS)
+    assert [s for s in found if words in s], found
+
+
 def test_a_value_that_is_no_condition_after_all() -> None:
     told = {example(n): ("signed-zero-kept",) for n in (3, 4, 5)}
     assert not any("-0.0" in s for s in unnoticed("signed-zero-kept", told, ABS))

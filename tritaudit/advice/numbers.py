@@ -18,13 +18,15 @@ def signed_zero_kept(subject: Subject) -> str:
         if not condition:
             return f"{at} cannot tell the two zeros apart: they compare equal."
         name = ast.unparse(x)
-        answer = "true" if ">=" in condition else "false"
+        answer = "true" if "=" in condition else "false"
         if ">=" in condition or ("<=" not in condition and "<" in condition):
             asked = condition.replace(name, "-0.0", 1)
             return (
                 f"{at} asks {asked}, which is {answer}, so it passes {name} through as it is, sign "
                 "bit and all."
             )
+        asked = condition.replace(name, "+0.0", 1)
+        return f"{at} asks {asked}, which is {answer}, so it negates +0.0."
     return ""
 
 

@@ -1,15 +1,17 @@
-"""The absolute value of -0.0 came out as -0.0.
+"""The absolute value of a zero came out as -0.0.
 
 ## What happens
 
-The absolute value of -0.0 is -0.0. All other values are right.
+The absolute value of -0.0, or of +0.0, is -0.0. All other values are right.
 
 ## Why
 
 `-0.0 < 0` is false, so `tl.where(x < 0, -x, x)` passes -0.0 through; `-0.0 >= 0` is true, so
-`tl.where(x >= 0, x, -x)` does the same (claim B42). A comparison cannot tell the two zeros apart,
-only the sign bit can. The compiler does not repair it: the selection was never folded into a bit
-operation in ten versions (claim B43).
+`tl.where(x >= 0, x, -x)` does the same (claim B42). `+0.0 > 0` is false, so
+`tl.where(x > 0, x, -x)` negates +0.0: it repairs the one zero and breaks the other, from Triton
+3.8 on (before, `-x` was `0 - x`, which is +0.0 for both). A comparison cannot tell the two zeros
+apart, only the sign bit can. The compiler does not repair it: the selection was never folded into a
+bit operation in ten versions (claim B43).
 
 ## How to see it
 
@@ -43,65 +45,88 @@ and a select (claims B2, B5), and it is right for NaN, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import torch
 
-from tritaudit.contracts import Operations
-from tritaudit.dtypes import dtype_of
-from tritaudit.faults.protocol import Candidate, Claim, Fault, aligned, evaluate
-from tritaudit.tensors import abs_bits, has_sign, is_nan, is_negative_zero
+from tritaudit.contracts import Abs, Operations
+from tritaudit.dtypes import dtype_of, to_signed
+from tritaudit.faults.protocol import Candidate, Claim, Fault, evaluate
+from tritaudit.tensors import abs_bits, bits_of, from_bits, has_sign, is_nan, is_negative_zero
 from tritaudit.trial import Trial
 
 
-def _predict(trial: Trial) -> Claim | None:
-    if not dtype_of(trial.expected.value.dtype).is_float:
-        return None
+def _kept(x: torch.Tensor) -> torch.Tensor:
+    return torch.where(is_negative_zero(x), x, abs_bits(x))
 
-    def faulty(x: torch.Tensor) -> torch.Tensor:
-        return torch.where(is_negative_zero(x), x, abs_bits(x))
 
-    predicted = evaluate(trial, Operations(absolute=faulty))
-    if predicted is None or predicted.value.shape != trial.wrong.shape:
-        return None
-    right = trial.expected.value
-    where = is_negative_zero(predicted.value) & ~is_negative_zero(right)
-    x = aligned(trial)
-    if x is not None and contract_is_abs(trial):
-        where = where & is_negative_zero(x)
-    # Where other values are negative as well, it is not the zero that is special.
-    where = where | other_negatives(trial)
-    if not bool(where.any()):
-        return None
-    predicted.demand_bits()
-    return Claim(predicted, where, ("signed-zero-kept",))
+def _negated(x: torch.Tensor) -> torch.Tensor:
+    return _with_zeros(x, ~is_negative_zero(x))
+
+
+def _negative(x: torch.Tensor) -> torch.Tensor:
+    return _with_zeros(x, torch.ones(x.shape, dtype=torch.bool, device=x.device))
+
+
+def _with_zeros(x: torch.Tensor, negative: torch.Tensor) -> torch.Tensor:
+    """The absolute values, with a sign on those zeros that `negative` marks."""
+    d, magnitude = dtype_of(x.dtype), bits_of(abs_bits(x))
+    if not d.is_float:
+        return from_bits(magnitude, d)
+    sign = to_signed(d.sign_bit, d.bits)
+    return from_bits(torch.where((magnitude == 0) & negative, sign, magnitude).to(d.carrier), d)
+
+
+#: what becomes of the two zeros: the operation, in words, and how special it is.
+WAYS: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], str, int]] = {
+    "kept": (_kept, "-0.0 stays -0.0", 0),
+    "negated": (_negated, "+0.0 comes out as -0.0", 0),
+    "negative": (_negative, "+0.0 and -0.0 both come out as -0.0", 1),
+}
+
+
+def _candidate(name: str) -> Candidate:
+    operation, statement, general = WAYS[name]
+
+    def predict(trial: Trial) -> Claim | None:
+        if not dtype_of(trial.expected.value.dtype).is_float:
+            return None
+        predicted = evaluate(trial, Operations(absolute=operation))
+        if predicted is None or predicted.value.shape != trial.wrong.shape:
+            return None
+        right = trial.expected.value
+        where = is_negative_zero(predicted.value) & ~is_negative_zero(right)
+        # Where other values are negative as well, it is not the zero that is special.
+        where = where | other_negatives(trial)
+        if not bool(where.any()):
+            return None
+        predicted.demand_bits()
+        return Claim(predicted, where, ("signed-zero-kept",))
+
+    return Candidate(
+        f"zero {name}",
+        "signed-zero-kept",
+        predict,
+        statement=statement,
+        parameters=(("zeros", name),),
+        partial=True,
+        general=general,
+    )
 
 
 def other_negatives(trial: Trial) -> torch.Tensor:
     """Where an Abs contract is broken by a value below zero."""
-    if not contract_is_abs(trial):
+    if not isinstance(trial.case.contract, Abs):
         return torch.zeros_like(trial.wrong)
     got = trial.got
     return trial.wrong & has_sign(got) & ~is_negative_zero(got) & ~is_nan(got)
 
 
-def contract_is_abs(trial: Trial) -> bool:
-    """Whether the contract is Abs itself."""
-    from tritaudit.contracts import Abs
-
-    return isinstance(trial.case.contract, Abs)
-
-
 def candidates(trial: Trial) -> Iterator[Candidate]:
-    """-0.0 stays as it is; everything else is right."""
+    """-0.0 stays as it is, +0.0 is negated, or both come out negative; everything else is right."""
     if bool((is_negative_zero(trial.got) & trial.wrong).any()):
-        yield Candidate(
-            "zero kept",
-            "signed-zero-kept",
-            _predict,
-            statement="-0.0 stays -0.0",
-            partial=True,
-        )
+        for name in WAYS:
+            yield _candidate(name)
 
 
 FAULT = Fault("signed-zero-kept", candidates=candidates)
