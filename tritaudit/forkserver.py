@@ -395,8 +395,12 @@ class ForkServer:
         if "refused" in message:
             raise BackendError(line(message["refused"]))
 
-    def submit(self, call: Call) -> Job:
+    def submit(self, call: Call, device: int | None = None) -> Job:
         """Start a child for a call.
+
+        Args:
+            call: what it does.
+            device: the number of the only device that it sees (None: all).
 
         Raises:
             BackendError: the server does not start.
@@ -409,7 +413,7 @@ class ForkServer:
         ours, theirs = socket.socketpair()
         job = Job(number, call, ours, folder)
         self._jobs[number] = job
-        order = json.dumps({"id": number, **job.paths}).encode()
+        order = json.dumps({"id": number, "device": device, **job.paths}).encode()
         request = json.dumps({"function": call.function, "data": call.data}).encode() + b"\n"
         with theirs, contextlib.suppress(BrokenPipeError, ConnectionResetError):
             socket.send_fds(self._control, [order], [theirs.fileno()])

@@ -11,13 +11,13 @@ import select
 import signal
 import threading
 import time
-from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from tritaudit.acceptance import Acceptance
 from tritaudit.catalogue import Listing
@@ -54,6 +54,8 @@ R = TypeVar("R")
 
 #: seconds for loading all case files, and for a single one.
 _LIST_LIMIT, _FILE_LIMIT = 600.0, 60.0
+#: units that share a device.
+_JOBS_A_DEVICE = 16
 #: seconds for asking a device what it is.
 _ENVIRONMENT_LIMIT = 60.0
 #: seconds in which units tell what they have found when the run is ended.
@@ -62,13 +64,14 @@ _GRACE = 4.0
 _LAUNCH_LIMIT = 20.0
 
 
-def default_jobs(backend: Backend) -> int:
-    """How many units run at a time: the cores that this process may use, on a GPU at most 16.
+def default_jobs(backend: Backend, devices: int = 1) -> int:
+    """How many units run at a time: the cores that this process may use, at most 16 a GPU.
 
     On a GPU most of them compile; how many launch at a time is `tritaudit.gpuslots.SLOTS`.
     """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return max(1, min(cores or 1, 16) if backend is Backend.GPU else cores or 1)
+    most = _JOBS_A_DEVICE * max(1, devices) if backend is Backend.GPU else math.inf
+    return int(max(1, min(cores or 1, most)))
 
 
 class _Task(Generic[R]):
@@ -77,6 +80,8 @@ class _Task(Generic[R]):
     def __init__(self, steps: Generator[Call, Ended, R]) -> None:
         self._steps = steps
         self.result: R | None = None
+        #: the number of the only device that its processes see (None: all).
+        self.device: int | None = None
 
     def begin(self) -> Call:
         """The first call."""
@@ -108,6 +113,7 @@ class Supervisor:
         self.stopped = ""
         self._server = ForkServer(backend, functions, path)
         self._environment: Environment | None = None
+        self._devices: int | None = None
 
     def __enter__(self) -> Supervisor:
         return self
@@ -132,6 +138,22 @@ class Supervisor:
                 raise BackendError(f"the {self.backend} does not answer ({_reason(ended)})")
             self._environment = from_plain(Environment, ended.value)
         return self._environment
+
+    def devices(self) -> int:
+        """How many devices units are spread over, as a worker sees them; 0 on the interpreter.
+
+        Raises:
+            BackendError: the backend does not start or does not answer.
+        """
+        if self._devices is None:
+            self._devices = 0 if self.backend is Backend.INTERPRETER else self._count_devices()
+        return self._devices
+
+    def _count_devices(self) -> int:
+        ended = self.call(Call("devices", None, _ENVIRONMENT_LIMIT))
+        if not isinstance(ended, Returned) or not isinstance(ended.value, int):
+            raise BackendError(f"the {self.backend} does not answer ({_reason(ended)})")
+        return ended.value
 
     def check_interpreter(self, *, fast: bool, strict: int | None) -> None:
         """Ask a worker whether the interpreter can run as it is to (see `interpreter.use`).
@@ -167,6 +189,10 @@ class Supervisor:
     ) -> Iterator[Event]:
         """Run units, `jobs` at a time; yields UnitStarted, Progress and UnitFinished as they come.
 
+        Where there are several devices, a unit begins on the one with the fewest units and stays
+        there to its end, replays included: whether what was seen shows again is asked of the device
+        on which it was seen, which may differ from the others, or be the only broken one.
+
         Ctrl-C or SIGTERM (or a caller that sets `stopped`) ends it: units that run are asked for
         what they have found so far, and get a moment to answer; `stopped` says why.
 
@@ -187,7 +213,7 @@ class Supervisor:
         ]
         unit_of = {_Task(unit.steps()): unit for unit in lives}
         with self._listening():
-            for task, event in self._drive(list(unit_of), jobs, until):
+            for task, event in self._drive(list(unit_of), jobs, until, self.devices()):
                 unit = unit_of[task]
                 if isinstance(event, Progress):
                     yield unit.note(event)
@@ -222,7 +248,7 @@ class Supervisor:
         return task.result
 
     def _drive(
-        self, tasks: Sequence[_Task[R]], jobs: int, until: float | None = None
+        self, tasks: Sequence[_Task[R]], jobs: int, until: float | None = None, devices: int = 0
     ) -> Iterator[tuple[_Task[R], Event | None]]:
         """Yields each event of a task, and None when a task has begun and when it has a result."""
         waiting, running = deque(tasks), dict[Job, _Task[R]]()
@@ -237,7 +263,8 @@ class Supervisor:
                     waiting.clear()
                 while waiting and len(running) < jobs:
                     task = waiting.popleft()
-                    running[self._server.submit(task.begin())] = task
+                    task.device = _least_used(devices, running.values())
+                    running[self._server.submit(task.begin(), task.device)] = task
                     yield task, None
                 if not running:
                     break
@@ -252,7 +279,7 @@ class Supervisor:
                     if call is None:
                         yield task, None
                     elif not self.stopped:
-                        running[self._server.submit(call)] = task
+                        running[self._server.submit(call, task.device)] = task
         finally:
             for job in running:
                 job.kill()
@@ -297,6 +324,14 @@ class Supervisor:
             yield
         finally:
             restore()
+
+
+def _least_used(devices: int, running: Iterable[_Task[Any]]) -> int | None:
+    """The device with the fewest tasks, the first of them; None where there is no choice."""
+    if devices < 2:
+        return None
+    load = Counter(task.device for task in running)
+    return min(range(devices), key=lambda device: load[device])
 
 
 def _listing(targets: Sequence[str], calls: Sequence[CallSpec]) -> Generator[Call, Ended, Listing]:

@@ -8,7 +8,7 @@ and never touches a device, because a child could not use either after the fork.
 
 Orders come over a socket of packets, one JSON object each, together with one end of a socket pair
 for the child. The child reads its request from there, and answers with lines of JSON: events, then
-a result or an error.
+a result or an error. Where an order names a device, the child sees that device alone.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import tritaudit
+from tritaudit.devices import in_words, only
 from tritaudit.inflight import InFlight
 from tritaudit.model import Backend, CallSpec, Environment, Event, UnitRequest
 from tritaudit.plain import Plain, from_plain, to_plain
@@ -122,8 +123,22 @@ def _draft(data: Any, link: Link) -> Plain:
         return {"problem": str(error)}
 
 
+def _devices(data: Any, link: Link) -> Plain:
+    """How many devices torch sees."""
+    api = _accelerator()
+    return api.device_count() if api is not None else 0
+
+
+def _accelerator() -> Any:
+    """The part of torch for the devices that it sees, None where it sees none. ROCm is `cuda`."""
+    import torch
+
+    parts = (torch.cuda, getattr(torch, "xpu", None))
+    return next((part for part in parts if part is not None and part.is_available()), None)
+
+
 def _environment(data: Any, link: Link) -> Plain:
-    """Versions and device. Data: the backend."""
+    """Versions and devices. Data: the backend."""
     import numpy
     import torch
     import triton
@@ -131,8 +146,10 @@ def _environment(data: Any, link: Link) -> Plain:
     from tritaudit.doctor.look import driver_version
 
     gpu, driver = "", ""
-    if data == Backend.GPU and torch.cuda.is_available():
-        gpu, driver = torch.cuda.get_device_name(), driver_version()
+    api = _accelerator() if data == Backend.GPU else None
+    if api is not None:
+        names = (api.get_device_name(k) for k in range(api.device_count()))
+        gpu, driver = in_words(names), driver_version()
     environment = Environment(
         tritaudit=tritaudit.__version__,
         python=platform.python_version(),
@@ -183,6 +200,7 @@ FUNCTIONS: dict[str, Function] = {
     "audit": _audit,
     "smaller": _smaller,
     "draft": _draft,
+    "devices": _devices,
     "environment": _environment,
     "compile": _compile,
     "bench": _bench,
@@ -360,7 +378,7 @@ def _trace(error: BaseException) -> str:
 
 
 def _settle(order: dict[str, Any], server: int) -> None:
-    """Make the forked process one of its own: session, signals, limits, output, threads, seeds."""
+    """Make the forked process one of its own: session, device, limits, output, threads, seeds."""
     os.setsid()
     die_with_parent(server)
     signal.set_wakeup_fd(-1)
@@ -373,10 +391,19 @@ def _settle(order: dict[str, Any], server: int) -> None:
     faulthandler.register(signal.SIGUSR1, dump, all_threads=False)
     random.seed(0)
     torch = sys.modules.get("torch")
+    if order["device"] is not None:
+        name, value = only(_build(torch), order["device"], os.environ)
+        os.environ[name] = value  # the server has touched no device, so it is still read
     if torch is not None:
         torch.set_num_threads(1)
         torch.manual_seed(0)
         sys.modules["numpy"].random.seed(0)
+
+
+def _build(torch: Any) -> str:
+    """Which devices this torch is built for."""
+    built = getattr(torch, "version", None)
+    return next((kind for kind in ("hip", "xpu") if getattr(built, kind, None)), "cuda")
 
 
 def _redirect(capture: str) -> None:

@@ -26,7 +26,17 @@ def test_the_environment_is_that_of_the_installation(supervisor: Supervisor) -> 
     told = supervisor.environment()
     assert (told.torch, told.numpy) == (torch.__version__, numpy.__version__)
     assert told.triton.split(".")[0] == "3"
-    assert (told.backend, told.gpu) == ("interpreter", "")
+    assert (told.backend, told.gpu, supervisor.devices()) == ("interpreter", "", 0)
+
+
+def test_without_a_visible_device_the_gpu_backend_has_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    for name in ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ZE_AFFINITY_MASK"):
+        monkeypatch.setenv(name, "")
+    with Supervisor(Backend.GPU) as running:
+        assert (running.devices(), running.environment().gpu) == (0, "")
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="counts threads in /proc")

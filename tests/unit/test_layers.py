@@ -15,7 +15,17 @@ PACKAGE = Path(__file__).parents[2] / "tritaudit"
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("model",),
     ("acceptance", "choices", "comparison", "matrix", "merging", "overlays", "sharding"),
-    ("plain", "inflight", "gpuslots", "verdict", "targets", "repro", "report", "profiles"),
+    (
+        "plain",
+        "devices",
+        "inflight",
+        "gpuslots",
+        "verdict",
+        "targets",
+        "repro",
+        "report",
+        "profiles",
+    ),
     ("storage",),
     ("dtypes",),
     ("tensors",),

@@ -9,8 +9,10 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
+from tritaudit.inflight import DEVICE_UNSURE
 from tritaudit.model import (
     CaseResult,
     Coverage,
@@ -60,6 +62,7 @@ def audit(data: Any, link: Link) -> Plain:
     An avoided size is skipped, and so is every larger one.
     """
     request = from_plain(UnitRequest, data)
+    note_device(request.case)
     if request.case == "patient":
         return to_plain(be_patient(request, link))
     what, _, limit = request.case.partition("-")
@@ -73,7 +76,7 @@ def audit(data: Any, link: Link) -> Plain:
         done += 1
         link.emit(Progress(request.case, request.backend, done, "sweep", f"N={size}"))
         link.inflight.write(token_of(size))
-        if size >= first_bad:
+        if size >= first_bad and not (what == "unsure" and request.careful):
             misbehave(what)
         link.inflight.clear()
     findings = [finding(request, "padding-leak")] if what == "leak" else []
@@ -82,6 +85,13 @@ def audit(data: Any, link: Link) -> Plain:
         request.case, request.backend, Outcome.PASS, coverage=coverage, findings=tuple(findings)
     )
     return to_plain(result)
+
+
+def note_device(case: str) -> None:
+    """Write down what this process sees of the devices, where a test wants to know."""
+    if "TOY_LOG" in os.environ:
+        with Path(os.environ["TOY_LOG"]).open("a") as log:
+            log.write(f"{case} {os.environ.get('CUDA_VISIBLE_DEVICES')}\n")
 
 
 def be_patient(request: UnitRequest, link: Link) -> CaseResult:
@@ -105,6 +115,8 @@ def misbehave(what: str) -> None:
             os.abort()
         case "exit":
             os._exit(7)
+        case "unsure":
+            os._exit(DEVICE_UNSURE)
         case "hang":
             time.sleep(1000)
         case "raise":
@@ -120,6 +132,10 @@ def smaller(data: Any, link: Link) -> Plain:
 
 def environment(data: Any, link: Link) -> Plain:
     return to_plain(Environment(triton="3.9.0", backend=str(data)))
+
+
+def devices(data: Any, link: Link) -> Plain:
+    return int(os.environ["TOY_DEVICES"])
 
 
 def hang_before(data: Any, link: Link) -> Plain:
@@ -161,6 +177,7 @@ def talk(data: Any, link: Link) -> Plain:
 FUNCTIONS = {
     "audit": audit,
     "smaller": smaller,
+    "devices": devices,
     "environment": environment,
     "hang_before": hang_before,
     "die_before": die_before,

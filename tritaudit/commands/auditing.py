@@ -113,7 +113,7 @@ def audit(
     _check_interpreter(supervisor, plan)
     units = [(case, plan.request(case, supervisor.backend)) for case in cases]
     names = [*(r.case for r in skipped), *(case.name for case in cases)]
-    jobs = plan.jobs or default_jobs(supervisor.backend)
+    jobs = plan.jobs or default_jobs(supervisor.backend, supervisor.devices())
     with LiveProgress(console, names) as progress:
         listener = _Listener(supervisor, plan, console, progress)
         for result in skipped:

@@ -120,7 +120,7 @@ def _probes(supervisor: Supervisor, announce: Callable[[str], None]) -> Iterator
     backend = str(supervisor.backend)
     cases = {info.name: info for info in supervisor.list_cases([PROBES]).cases}
     units = [(info, request_for(info, backend, max_examples=_EXAMPLES)) for info in cases.values()]
-    jobs = default_jobs(supervisor.backend)
+    jobs = default_jobs(supervisor.backend, supervisor.devices())
     results = {}
     for event in supervisor.run_units(units, jobs, _PROBE_LIMIT):
         if isinstance(event, UnitFinished):

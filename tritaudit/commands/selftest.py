@@ -122,7 +122,7 @@ def _measure(
         subjects,
         journal,
         seed=plan.seed,
-        jobs=plan.jobs or default_jobs(supervisor.backend),
+        jobs=plan.jobs or default_jobs(supervisor.backend, supervisor.devices()),
         timeout=TIMEOUT,
         fast=plan.fast_interpreter,
     )
