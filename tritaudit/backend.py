@@ -24,8 +24,8 @@ import numpy
 import torch
 import triton
 import triton.language as tl
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from tritaudit.allocation import Allocated, Allocations
 from tritaudit.dtypes import DType, dtype_of
 from tritaudit.model import Backend, Case, Example
 from tritaudit.tensors import (
@@ -288,46 +288,11 @@ def _find_line(path: str, source: str, offset: int) -> int:
     return 0
 
 
-# --------------------------------------------------------------------------- allocation
-
-
 def reach_of(case: Case, example: Example, shape: tuple[int, ...]) -> int:
     """How far beside a tensor a mistake in a mask usually goes: a tile, in each axis."""
     row = shape[-1] if shape else 1
     tile = max((size for _, size in example.tiles), default=1)
     return min(1 << 15, max(512, 2 * tile, 2 * tile * row if len(shape) > 1 else 0))
-
-
-class _PoisonedEmpty(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Puts memory that `run` allocates with torch.empty inside guard bands, and poisons it."""
-
-    def __init__(self, poison: int, reach: int) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self.poison, self.reach = poison, reach
-        self.buffers: list[Buffer] = []
-
-    def __torch_dispatch__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
-    ) -> Any:
-        value = func(*args, **(kwargs or {}))
-        name = getattr(func, "_schema", None) and func._schema.name
-        empties = ("aten::empty", "aten::empty_like", "aten::new_empty", "aten::empty_strided")
-        if (
-            name not in empties
-            or not isinstance(value, torch.Tensor)
-            or not value.numel()
-            or not value.is_contiguous()
-            or value.device.type == "meta"
-        ):
-            return value
-        try:
-            d = dtype_of(value.dtype)
-        except KeyError:
-            return value
-        shape = tuple(value.shape)
-        buffer = guarded(shape, d, POISON[self.poison], self.reach, device=value.device)
-        self.buffers.append(buffer)
-        return buffer.view
 
 
 # --------------------------------------------------------------------------- the launch
@@ -338,12 +303,14 @@ def launch(
     example: Example,
     poison: int = 0,
     values: dict[str, torch.Tensor] | None = None,
+    refill: int | None = None,
 ) -> Observation:
     """Run a case's kernel once on an example.
 
     Args:
         poison: which pattern fills the output and the guard bands (0 or 1).
         values: the logical inputs, if they are at hand already (see `logical_values`).
+        refill: which tensor that `run` fills itself is poisoned all the same (see `Observation`).
 
     The tensors are made on the CPU and copied whole, guard bands and all, to the device and back,
     so that looking at the result costs no further waiting for it.
@@ -372,7 +339,7 @@ def launch(
         reach = reach_of(case, example, out_shape)
         out = guarded(out_shape, wanted, POISON[poison], reach).on(where)
         keywords["out"] = out.view
-    allocated = _PoisonedEmpty(poison, reach_of(case, example, out_shape))
+    allocated = Allocations(poison, reach_of(case, example, out_shape), refill)
     guarding = contextlib.nullcontext() if out or case.in_place else allocated
     _LIMITS.met.clear()
     arguments = [inputs[t.name].view for t in case.inputs]
@@ -390,7 +357,7 @@ def launch(
     if out is None and case.in_place is None:
         tensor = _judged(seen, returned, case.output, wanted, where)
         if tensor is not None:
-            out = _returned(seen, tensor, inputs, allocated.buffers, out_shape, wanted)
+            out = _returned(seen, tensor, inputs, allocated.made, out_shape, wanted)
     elif case.in_place is not None:
         seen.out = _clone(inputs[case.in_place].on("cpu").view)
     elif out is not None:
@@ -500,7 +467,7 @@ def _returned(
     seen: Observation,
     returned: torch.Tensor,
     inputs: dict[str, Buffer],
-    buffers: list[Buffer],
+    allocated: list[Allocated],
     shape: tuple[int, ...],
     wanted: DType,
 ) -> Buffer | None:
@@ -518,9 +485,11 @@ def _returned(
     except KeyError:
         # A dtype that no case can name (complex, quantised): there are no bits to compare.
         seen.out = None
-    for buffer in buffers:
-        if buffer.store.untyped_storage().data_ptr() == memory:
-            return buffer
+    for place, made in enumerate(allocated):
+        if made.memory == memory:
+            if made.fill is not None and made.buffer.view.dtype == returned.dtype:
+                seen.filled = (place, made.fill)
+            return made.buffer
     return None
 
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+import torch
+
 from tritaudit import generate
 from tritaudit.confirm import same_result, shows_again
 from tritaudit.divergence import because
@@ -27,6 +29,7 @@ from tritaudit.faults.protocol import Candidate, Direct
 from tritaudit.ledger import Ledger, OutOfTimeError, Sighting, limit_of, order_of
 from tritaudit.model import Example, Fill, FillKind, Finding, IndexMap, Layout, Proof
 from tritaudit.present import (
+    constant,
     evidence_of,
     excerpt,
     index_map,
@@ -173,18 +176,18 @@ class Naming:
 
     def _mismatch(self, proven: list[Candidate], named: tuple[str, ...]) -> Finding | None:
         """What no proven candidate accounts for, at its smallest example."""
-        trials: list[tuple[tuple[int, ...], int, int, Trial]] = []
+        trials: list[tuple[tuple[int, ...], int, torch.Tensor, Trial]] = []
         for trial in self.book.unexplained:
-            left = self._left(trial, proven, named) if trial.comparable else 0
-            if left or not trial.comparable:
+            left = self._left(trial, proven, named) if trial.comparable else trial.wrong
+            if bool(left.any()) or not trial.comparable:
                 trials.append((order_of(trial.example, ()), len(trials), left, trial))
-        smallest = sorted(trials)[:MISMATCHES]
+        smallest = sorted(trials, key=lambda t: t[:2])[:MISMATCHES]
         if NONDETERMINISTIC in named:
             # What comes out differently each time is no mismatch beside that.
             smallest = [t for t in smallest if self._steady(t[-1])]
         if not smallest:
             return None
-        _, _, left, trial = smallest[0]
+        *_, left, trial = smallest[0]
         full = diagnose(trial, self.book.remembered, exhaustive=True)
         refuted = []
         for explanation in full.explanations:
@@ -192,21 +195,25 @@ class Naming:
             if isinstance(verdict, str):
                 refuted += [(f, verdict) for f in explanation.faults]
         proof = Proof(
-            elements=full.wrong, explained=full.wrong - left, rivals=tuple(dict(refuted).items())
+            elements=full.wrong,
+            explained=full.wrong - int(left.sum()),
+            rivals=tuple(dict(refuted).items()),
         )
         seen = Sighting(trial, full, len(trials), {t.example.dtype() for *_, t in trials})
-        return self._finding(MISMATCH, seen, proof)
+        finding = self._finding(MISMATCH, seen, proof)
+        told = constant([(t, mask) for *_, mask, t in trials])
+        return replace(finding, evidence=(*finding.evidence, told)) if told else finding
 
-    def _left(self, trial: Trial, proven: list[Candidate], named: tuple[str, ...]) -> int:
-        """How many wrong elements nothing accounts for.
+    def _left(self, trial: Trial, proven: list[Candidate], named: tuple[str, ...]) -> torch.Tensor:
+        """The wrong elements that nothing accounts for.
 
         A trial that looked familiar was launched once; what it read beside its inputs shows only
         when it is launched again.
         """
-        left = int(left_over(trial, proven, named).sum())
-        if left and trial.unwritten is None:
+        left = left_over(trial, proven, named)
+        if bool(left.any()) and trial.unwritten is None:
             self.book.repeat(trial)
-            left = int(left_over(trial, proven, named).sum())
+            left = left_over(trial, proven, named)
         return left
 
     def _settle(

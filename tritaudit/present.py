@@ -173,7 +173,8 @@ def _strange(trial: Trial) -> dict[int, str]:
     """Wrong elements whose bits are the tool's own and mean nothing: flat position and word."""
     wrong = _marked(trial.wrong)
     out = dict.fromkeys(_marked(trial.strays) & wrong, BESIDE)
-    out.update(dict.fromkeys(_marked(trial.unwritten) & wrong, UNKNOWN))
+    if trial.seen.filled is None:
+        out.update(dict.fromkeys(_marked(trial.unwritten) & wrong, UNKNOWN))
     return out
 
 
@@ -478,7 +479,30 @@ def evidence_of(fault: str, trial: Trial, diagnosis: Diagnosis) -> tuple[str, ..
     return tuple(out)
 
 
+#: examples that it takes to say that a value does not depend on the input.
+_CONSTANT = 3
+
+
+def constant(trials: Sequence[tuple[Trial, torch.Tensor]]) -> str:
+    """That the marked elements of all trials hold one value whatever the input; "" if not so."""
+    texts: set[str] = set()
+    wanted: set[int] = set()
+    for trial, mask in trials:
+        if not trial.comparable:
+            return ""
+        name = _name(trial.got)
+        texts |= {value_text(name, b).removesuffix(".0") for b in unsigned_bits(trial.got[mask])}
+        wanted |= set(unsigned_bits(trial.expected.value[mask]))
+        if len(texts) > 1:
+            return ""
+    if len(trials) < _CONSTANT or len(wanted) < _CONSTANT:
+        return ""
+    (text,) = texts
+    return f"{text} comes out there whatever the input, in all {len(trials)} such examples"
+
+
 __all__ = [
+    "constant",
     "evidence_of",
     "excerpt",
     "index_map",

@@ -124,6 +124,8 @@ class Observation:
         poison: which pattern filled the output before the launch.
         printed: what the kernel or `run` printed.
         returned_view: the returned tensor shares memory with an input.
+        filled: where `run` allocated the output itself and filled it: which of its allocations that
+            was, and the bits (signed) that it was filled with.
     """
 
     out: torch.Tensor | None = None
@@ -136,6 +138,7 @@ class Observation:
     limits: tuple[str, ...] = ()
     poison: int = 0
     returned_view: str | None = None
+    filled: tuple[int, int] | None = None
 
 
 @dataclass(slots=True)
@@ -145,7 +148,8 @@ class Trial:
     Attributes:
         inputs: the logical values before the launch, contiguous, by name.
         wrong: where the output is wrong (all False when there is no output to compare).
-        unwritten: where the output kept its poison in runs with two poisons; None: not looked at.
+        unwritten: where the output kept what it was filled with in runs with two fills; None: not
+            looked at.
         unstable: where two equal launches disagree; None: not looked at.
         strays: where the output depends on what lies beside the inputs; None: not looked at.
     """

@@ -29,7 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("storage",),
     ("dtypes",),
     ("tensors",),
-    ("trial",),
+    ("allocation", "trial"),
     ("contracts",),
     ("divergence", "faults"),
     ("config",),

@@ -13,8 +13,10 @@ import pytest
 import torch
 
 from tritaudit import Case, CaseError, Reference, Tensor
-from tritaudit.examine import Counter, examine
+from tritaudit.examine import Counter, examine, repeat
+from tritaudit.faults.diagnosis import diagnose
 from tritaudit.model import Example
+from tritaudit.present import constant
 from tritaudit.trial import Trial
 
 
@@ -153,3 +155,117 @@ def test_an_output_or_an_edge_that_makes_no_sense_is_refused(
 ) -> None:
     with pytest.raises(CaseError, match=sentence):
         case_of(lambda x: x, SQUARE, **more)
+
+
+# --------------------------------------------------------------------------- what run allocates
+
+
+FILLS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "zeros": lambda x: torch.zeros(x.shape, dtype=x.dtype),
+    "zeros_like": torch.zeros_like,
+    "new_zeros": lambda x: x.new_zeros(x.shape),
+    "ones_like": torch.ones_like,
+    "full_like": lambda x: torch.full_like(x, -1.0),
+    "new_full": lambda x: x.new_full(x.shape, float("nan")),
+    "zero_": lambda x: torch.empty_like(x).zero_(),
+    "fill_": lambda x: torch.empty_like(x).fill_(7.0),
+}
+
+
+def looked_at(run: Callable[..., Any], reference: Reference, n: int = 5) -> Trial:
+    counter = Counter()
+    trial = examine(
+        case_of(run, reference), Example((("N", n),), dtypes=(("x", "float32"),)), counter
+    )
+    repeat(trial, counter)
+    return trial
+
+
+@pytest.mark.parametrize("allocate", FILLS.values(), ids=FILLS)
+def test_a_tail_that_keeps_what_run_filled_it_with(
+    allocate: Callable[[torch.Tensor], torch.Tensor],
+) -> None:
+    def run(x: torch.Tensor) -> torch.Tensor:
+        out = allocate(x)
+        out[:3] = x[:3] * x[:3]
+        return out
+
+    trial = looked_at(run, SQUARE)
+    assert trial.unwritten is not None
+    assert trial.unwritten.tolist() == [False] * 3 + [True] * 2
+    assert diagnose(trial).faults == ("unwritten-output",)
+
+
+def test_a_wrong_value_that_is_written_over_the_fill_was_written() -> None:
+    def run(x: torch.Tensor) -> torch.Tensor:
+        out = torch.zeros_like(x)
+        out[:3] = x[:3] * x[:3]
+        out[3:] = 0.0
+        return out
+
+    trial = looked_at(run, SQUARE)
+    assert trial.unwritten is not None and not trial.unwritten.any()
+    assert diagnose(trial).faults == ("value-mismatch",)
+
+
+def test_what_is_right_because_it_was_filled_is_no_fault() -> None:
+    def run(x: torch.Tensor) -> torch.Tensor:
+        out = torch.zeros_like(x)
+        out[:3] = x[:3]
+        return out
+
+    def first_three(x: torch.Tensor) -> torch.Tensor:
+        return torch.where(torch.arange(len(x)) < 3, x, 0.0)
+
+    trial = looked_at(run, Reference(first_three))
+    assert trial.faultless
+    assert trial.unwritten is not None and not trial.unwritten.any()
+
+
+def test_only_the_output_is_filled_anew() -> None:
+    """A tensor of locks or of offsets has to hold what `run` wrote into it."""
+
+    def run(x: torch.Tensor) -> torch.Tensor:
+        offsets = torch.zeros(2, dtype=torch.int64)
+        out = torch.zeros_like(x)
+        assert offsets.tolist() == [0, 0]
+        out[0] = x[int(offsets[0])]
+        return out
+
+    trial = looked_at(run, SQUARE)
+    assert trial.seen.filled == (1, 0)
+    assert trial.unwritten is not None
+    assert trial.unwritten.tolist() == [False] + [True] * 4
+
+
+def test_a_write_beside_an_output_that_run_filled_is_seen() -> None:
+    def run(x: torch.Tensor) -> torch.Tensor:
+        out = torch.zeros_like(x)
+        wide = out.as_strided((len(x) + 2,), (1,), out.storage_offset())
+        wide[:-2], wide[-2:] = x * x, 1.0
+        return out
+
+    assert tried(case_of(run, SQUARE)).seen.outside == (3, 4)
+
+
+# --------------------------------------------------------------------------- what stays unexplained
+
+
+def halves(*values: float) -> list[tuple[Trial, torch.Tensor]]:
+    """Trials of 1 to n whose second half comes out as a value each."""
+    out = []
+    for n, value in zip((4, 6, 8, 10), values, strict=True):
+
+        def run(x: torch.Tensor, value: float = value) -> torch.Tensor:
+            return torch.where(torch.arange(len(x)) < len(x) // 2, x * x, value)
+
+        trial = tried(case_of(run, SQUARE), n)
+        out.append((trial, trial.wrong))
+    return out
+
+
+def test_it_is_said_where_one_value_comes_out_whatever_the_input() -> None:
+    told = "0 comes out there whatever the input, in all 4 such examples"
+    assert constant(halves(0.0, 0.0, 0.0, 0.0)) == told
+    assert constant(halves(0.0, 0.0, 0.0, 1.0)) == ""
+    assert constant(halves(0.0, 0.0, 0.0, 0.0)[:2]) == ""

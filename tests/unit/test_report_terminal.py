@@ -375,6 +375,7 @@ def test_how_much_is_explained() -> None:
     assert said(1, 1) == "Proved: this predicts the only wrong element bit for bit."
     assert said(5, 3) == "Partly explained: this predicts 3 of 5 wrong elements bit for bit."
     assert said(5, 0) == "Nothing explains the 5 wrong elements."
+    assert said(1, 0) == "Nothing explains the only wrong element."
     assert said(0, 0) == ""
     assert said(0, 0, "nothing was written") == "", "the evidence says so already"
 

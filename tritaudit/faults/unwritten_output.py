@@ -6,7 +6,8 @@ Some elements, or all, hold what was in memory before the launch. `torch.empty` 
 the values may be zeros, old results that look right, or anything.
 
 The tool fills the output with two different patterns in two launches. An element that kept both
-was not written.
+was not written. Where the launch function fills its output itself (`torch.zeros_like`, say), an
+element counts only if it is wrong: it keeps 0 in one launch, and the pattern in the next.
 
 ## Why
 
@@ -82,7 +83,7 @@ def pattern(trial: Trial, missing: torch.Tensor) -> str:
 
 
 def direct(trial: Trial) -> Direct | None:
-    """Elements that kept the poison in runs with two poisons."""
+    """Elements that kept what the output was filled with in launches with two fills."""
     missing = trial.unwritten
     if missing is None or not bool(missing.any()):
         return None

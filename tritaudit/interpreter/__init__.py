@@ -101,7 +101,11 @@ def strict_in(*parts: Part) -> Iterator[None]:
 
 
 def launch(
-    case: Case, example: Example, poison: int, values: dict[str, torch.Tensor]
+    case: Case,
+    example: Example,
+    poison: int,
+    values: dict[str, torch.Tensor],
+    refill: int | None = None,
 ) -> Observation:
     """`tritaudit.backend.launch`, and in fast mode a comparison with the stock interpreter.
 
@@ -110,14 +114,14 @@ def launch(
     """
     fast = _MODE.fast
     if fast is None or not _to_compare(example):
-        return backend.launch(case, example, poison, values)
+        return backend.launch(case, example, poison, values, refill)
     with fast.stock():
-        stock = backend.launch(case, example, poison, values)
-    seen = backend.launch(case, example, poison, values)
+        stock = backend.launch(case, example, poison, values, refill)
+    seen = backend.launch(case, example, poison, values, refill)
     if same_observation(stock, seen):
         return seen
     with fast.stock():
-        again = backend.launch(case, example, poison, values)
+        again = backend.launch(case, example, poison, values, refill)
     where = f"{example.label()} {example.dtype()}"
     if same_observation(stock, again):
         raise FastDiffersError(f"the fast interpreter differs from the stock one at {where}")

@@ -223,12 +223,13 @@ def _seen(finding: Finding) -> Text:
 def _share(proof: Proof) -> Text:
     """How much of what is wrong the fault predicts."""
     number = count(proof.elements, "wrong element")
+    alone = proof.elements == 1
     if not proof.explained:
-        return Text(f"Nothing explains the {number}.")
+        return Text(f"Nothing explains the {'only wrong element' if alone else number}.")
     if proof.partial:
         share = f": this predicts {proof.explained:,} of {number} bit for bit."
         return Text.assemble(("Partly explained", "bold yellow"), share)
-    which = "the only wrong element" if proof.elements == 1 else f"all {number}"
+    which = "the only wrong element" if alone else f"all {number}"
     text = Text.assemble(("Proved", "bold green"), f": this predicts {which} bit for bit")
     if proof.probes:
         text.append(f", and {count(proof.probes, 'further example')}")
