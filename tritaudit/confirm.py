@@ -14,8 +14,8 @@ from tritaudit.trial import Observation, Trial
 __all__ = ["LAUNCHES", "same_result", "shows_again"]
 
 #: how often an example is launched until its fault shows again. One that always shows needs one;
-#: a race needs a second chance.
-LAUNCHES = 3
+#: a race needs further chances.
+LAUNCHES = 8
 
 
 def shows_again(

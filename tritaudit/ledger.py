@@ -35,6 +35,8 @@ from tritaudit.trial import Trial
 
 #: failing trials that are kept for proofs, and right ones.
 KEPT_WRONG, KEPT_RIGHT, KEPT_ALIKE = 120, 40, 5
+#: elements of the largest trial that is kept for proofs: a prediction takes time for each.
+KEPT_ELEMENTS = 1 << 16
 #: unexplained examples after which every candidate is tried only now and then.
 PUZZLED = 12
 
@@ -182,14 +184,29 @@ class Ledger:
         self.seen[example] = found
         return found
 
+    def news(self, example: Example, phase: str) -> Trial | None:
+        """Launch an example; the trial where it is wrong as no candidate so far predicts.
+
+        Everything else is recorded as ever. News is not, so that it can be found again elsewhere.
+        """
+        if example in self.seen or self.avoids(example):
+            return None
+        trial = self.launch(example, phase)
+        odd = not limit_of(trial) and not trial.faultless
+        familiar = self._familiar(trial) if odd else None
+        if odd and familiar is None:
+            return trial
+        self.seen[example] = self.judge(trial, familiar)
+        return None
+
     def _limit_of(self, kinds: tuple[str, ...]) -> str:
         for reason, entry in self.skips.items():
             if kinds[0] in entry.dtypes:
                 return reason
         return "a limit of the backend"
 
-    def judge(self, trial: Trial) -> tuple[str, ...]:
-        """Record what a trial shows."""
+    def judge(self, trial: Trial, familiar: Diagnosis | None = None) -> tuple[str, ...]:
+        """Record what a trial shows. `familiar`: what `_familiar` says of it, if it was asked."""
         limit = limit_of(trial)
         if limit:
             self.unjudged.add(trial.example)
@@ -202,10 +219,10 @@ class Ledger:
         if trial.faultless:
             self.record[trial.example] = ()
             self.notes.update(filter(None, [view_note(trial)]))
-            if len(self.right) < KEPT_RIGHT:
+            if len(self.right) < KEPT_RIGHT and _is_handy(trial):
                 self.right.append(trial)
             return ()
-        diagnosis = self._familiar(trial)
+        diagnosis = familiar or self._familiar(trial)
         if diagnosis is None:
             self.repeat(trial)
             # A kernel that nothing explains is not asked about at every example.
@@ -229,7 +246,7 @@ class Ledger:
         """Keep a wrong trial for proofs; few of one structure, or there is no room for others."""
         place = (trial.example.sizes, trial.example.tiles)
         alike = self.kept.get(place, 0)
-        if len(self.wrong) < KEPT_WRONG and alike < KEPT_ALIKE:
+        if len(self.wrong) < KEPT_WRONG and alike < KEPT_ALIKE and _is_handy(trial):
             self.kept[place] = alike + 1
             self.wrong.append(trial)
 
@@ -301,6 +318,11 @@ class Ledger:
             cut_short=self.cut,
             examples_per_second=rate,
         )
+
+
+def _is_handy(trial: Trial) -> bool:
+    """Whether a trial is small enough to be predicted over and over."""
+    return trial.wrong.numel() <= KEPT_ELEMENTS
 
 
 def limit_of(trial: Trial) -> str:

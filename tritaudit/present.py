@@ -95,14 +95,17 @@ def tiles_of_output(case: Case, example: Example) -> tuple[int, ...]:
     return tuple(out)
 
 
-def _window(wrong: Sequence[int], total: int) -> list[int]:
-    """Flat positions to show: all, or those around the first wrong one and some further ones."""
+def _window(wrong: torch.Tensor, total: int) -> list[int]:
+    """Flat positions to show: all, or those around the first wrong one and some further ones.
+
+    `wrong` are the flat positions that are wrong, in order.
+    """
     if total <= WHOLE:
         return list(range(total))
-    first = wrong[0] if wrong else 0
+    first = int(wrong[0]) if len(wrong) else 0
     low = max(0, min(first - 6, total - WINDOW))
-    shown = set(range(low, min(total, low + WINDOW)))
-    shown.update([i for i in wrong if i not in shown][:4])
+    high = min(total, low + WINDOW)
+    shown = {*range(low, high), *wrong[(wrong < low) | (wrong >= high)][:4].tolist()}
     shown.add(total - 1)
     return sorted(shown)
 
@@ -111,17 +114,16 @@ def excerpt(trial: Trial) -> Excerpt | None:
     """Input, expected and seen elements around the first wrong one; None without an output."""
     if not trial.comparable:
         return None
-    flags = trial.wrong.reshape(-1).tolist()
-    wrong = [i for i, bad in enumerate(flags) if bad]
+    wrong, total = trial.wrong.reshape(-1).nonzero().reshape(-1), trial.wrong.numel()
     return Excerpt(
         axes=trial.case.out_axes(),
         shape=tuple(trial.got.shape),
         in_dtype=trial.example.dtype(),
         out_dtype=_name(trial.got),
         tiles=tiles_of_output(trial.case, trial.example),
-        cells=_cells(trial, _window(wrong, len(flags))),
+        cells=_cells(trial, _window(wrong, total)),
         wrong=len(wrong),
-        total=len(flags),
+        total=total,
     )
 
 
@@ -140,8 +142,8 @@ def _cells(trial: Trial, picks: list[int]) -> tuple[Cell, ...]:
     inputs = [trial.inputs[t.name] for t in trial.case.inputs]
     matching = [(_name(x), taken(x)) for x in inputs if tuple(x.shape) == shape]
     rows = zip(picks, taken(got), taken(trial.expected.value), strict=True)
-    strange, impossible = _strange(trial), _marked(trial.expected.impossible)
-    wrong, dtype = _marked(trial.wrong), _name(got)
+    strange, impossible = _strange(trial, at), _marked(trial.expected.impossible, at)
+    wrong, dtype = _marked(trial.wrong, at), _name(got)
     cells = []
     for k, (flat, bits, right) in enumerate(rows):
         no_bits = flat in impossible
@@ -162,19 +164,19 @@ def _cells(trial: Trial, picks: list[int]) -> tuple[Cell, ...]:
     return tuple(cells)
 
 
-def _marked(mask: torch.Tensor | None) -> set[int]:
-    """The flat positions where a mask is set."""
-    if mask is None:
+def _marked(mask: torch.Tensor | None, at: torch.Tensor) -> set[int]:
+    """Those of some flat positions where a mask is set."""
+    if mask is None or not mask.numel():
         return set()
-    return set(mask.reshape(-1).nonzero().reshape(-1).tolist())
+    return set(at[mask.reshape(-1)[at]].tolist())
 
 
-def _strange(trial: Trial) -> dict[int, str]:
+def _strange(trial: Trial, at: torch.Tensor) -> dict[int, str]:
     """Wrong elements whose bits are the tool's own and mean nothing: flat position and word."""
-    wrong = _marked(trial.wrong)
-    out = dict.fromkeys(_marked(trial.strays) & wrong, BESIDE)
+    wrong = _marked(trial.wrong, at)
+    out = dict.fromkeys(_marked(trial.strays, at) & wrong, BESIDE)
     if trial.seen.filled is None:
-        out.update(dict.fromkeys(_marked(trial.unwritten) & wrong, UNKNOWN))
+        out.update(dict.fromkeys(_marked(trial.unwritten, at) & wrong, UNKNOWN))
     return out
 
 

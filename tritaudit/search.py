@@ -20,11 +20,12 @@ from hypothesis import HealthCheck, Phase, settings
 
 from tritaudit import exhaustive, generate, interpreter
 from tritaudit.backend import DeviceLostError, current, device_lives, explain_error
+from tritaudit.bisect import climb, narrow
 from tritaudit.blocks import with_edges
 from tritaudit.calls import case_of
+from tritaudit.confirm import same_result
 from tritaudit.divergence import disagreement
 from tritaudit.fleet import compile_kinds
-from tritaudit.gpuslots import slot
 from tritaudit.inflight import DEVICE_FAILED, DEVICE_LOST, DEVICE_UNSURE, InFlight
 from tritaudit.ledger import KEPT_WRONG, Ledger, OutOfTimeError, order_of
 from tritaudit.model import (
@@ -55,6 +56,8 @@ PATTERN_ELEMENTS = {Backend.INTERPRETER: 1 << 13, Backend.GPU: 1 << 16}
 SHRINK_LAUNCHES = 60
 #: wrong elements whose values are tried by themselves.
 LIFTED = 4
+#: launches of an example that all have to show what a larger one shows: a race comes and goes.
+STEADY = 3
 #: flagged examples of a batch that are looked at one by one.
 CLOSER = 3
 
@@ -125,7 +128,31 @@ class Search:
             self._send(group, "sweep")
         self._look_closer(self.book.fleet.settle(), "sweep")
         for example in generate.large(self.book.case):
-            self.book.try_example(example, "large")
+            self._try_large(example)
+
+    def _try_large(self, example: Example) -> None:
+        """Examine a large example; one that is wrong in a new way only once it is smaller."""
+        if self.book.news(example, "large") is None:
+            return
+        case, varied = self.book.case, False
+
+        def shows(smaller: Example) -> bool:
+            nonlocal varied
+            first = self.book.news(smaller, "large")
+            others = [first and self.book.news(smaller, "large") for _ in range(STEADY - 1)]
+            seen = [trial.seen for trial in (first, *others) if trial is not None]
+            varied = varied or any(not same_result(seen[0], again) for again in seen)
+            return len(seen) == STEADY
+
+        try:
+            below, found = climb(case, example, shows)
+            if below is not None and not varied:  # a race has no smallest size
+                found = narrow(case, below, found, shows)
+            self.book.try_example(found, "large")
+        except OutOfTimeError:
+            told = f"{example.label()} came out wrong, and there was no time left to find out why"
+            self.book.notes.add(told)
+            raise
 
     def _send(self, group: list[Example], phase: str) -> None:
         """Queue a batch, and look closer at what has been flagged meanwhile."""
@@ -350,15 +377,13 @@ def _audit(request: UnitRequest, emit: Callable[[Event], None], inflight: InFlig
     _RUNNING[:] = [search]
     outcome, reason = Outcome.PASS, ""
     try:
-        gpu = book.backend is Backend.GPU
-        if gpu and request.repro is None:
+        if book.backend is Backend.GPU and request.repro is None:
             compile_kinds(case, itertools.chain.from_iterable(generate.fleets(case)))
-        with slot(gpu):
-            if request.repro is None:
-                search.run()
-            else:
-                _replay(book, request.repro)
-            findings = tuple(named(case, f, book.announce) for f in Naming(book).findings())
+        if request.repro is None:
+            search.run()
+        else:
+            _replay(book, request.repro)
+        findings = tuple(named(case, f, book.announce) for f in Naming(book).findings())
     except CaseError as error:
         findings, outcome, reason = (), Outcome.ERROR, str(error)
     except DeviceLostError as error:

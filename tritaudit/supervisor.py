@@ -65,10 +65,7 @@ _LAUNCH_LIMIT = 20.0
 
 
 def default_jobs(backend: Backend, devices: int = 1) -> int:
-    """How many units run at a time: the cores that this process may use, at most 16 a GPU.
-
-    On a GPU most of them compile; how many launch at a time is `tritaudit.gpuslots.SLOTS`.
-    """
+    """How many units run at a time: the cores that this process may use, at most 16 a GPU."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     most = _JOBS_A_DEVICE * max(1, devices) if backend is Backend.GPU else math.inf
     return int(max(1, min(cores or 1, most)))

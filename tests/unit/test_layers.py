@@ -35,7 +35,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("config",),
     ("advice",),
     ("backend", "generate", "catalogue"),
-    ("batch", "blocks", "calls", "claims", "exhaustive", "interpreter"),
+    ("batch", "bisect", "blocks", "calls", "claims", "exhaustive", "interpreter"),
     ("confirm", "examine", "fleet", "present", "unnoticed"),
     ("strictness",),
     ("ledger",),

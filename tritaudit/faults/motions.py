@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import torch
 
@@ -59,6 +60,38 @@ class TileRule:
         return {"named": 0, "pow2": 1}.get(self.kind, 2) + (self.size > 1)
 
 
+@lru_cache(maxsize=4)  # one prediction asks for the same few, and they can be large
+def _sources(kind: str, extent: int, tile: int) -> torch.Tensor:
+    at = torch.arange(extent)
+    base, lane = at // tile * tile, at % tile
+    match kind:
+        case "keep":
+            out = at
+        case "reverse":
+            out = extent - 1 - at
+        case "local":  # every tile reversed in itself, the last one with its padding
+            out = base + tile - 1 - lane
+        case "within":  # every tile reversed in itself, the last one only where it is valid
+            out = base + (extent - base).clamp(max=tile) - 1 - lane
+        case "order":  # tiles exchanged, counted from the padded end
+            out = -(-extent // tile) * tile - tile - base + lane
+        case "front":  # tiles exchanged, counted from the last element
+            out = extent - tile - base + lane
+        case "mirrored":  # reversed over the padded length
+            out = -(-extent // tile) * tile - 1 - at
+        case "ahead":  # the order is kept, moved to the front by the padding of the last tile
+            out = at + -extent % tile
+        case "headless":  # reversed, and the first position comes from a masked lane
+            out = torch.where(at == 0, MASKED, extent - 1 - at)
+        case "tailless":  # reversed, and the last position comes from a masked lane
+            out = torch.where(at == extent - 1, MASKED, extent - 1 - at)
+        case "nothing":  # every position comes from a masked lane
+            out = torch.full_like(at, MASKED)
+        case _:
+            raise AssertionError(kind)
+    return torch.where((out >= 0) & (out < extent), out, MASKED)
+
+
 @dataclass(frozen=True, slots=True)
 class Way:
     """Where the elements of one axis come from."""
@@ -69,34 +102,7 @@ class Way:
 
     def sources(self, extent: int, tile: int) -> torch.Tensor:
         """The source position of each of `extent` positions; MASKED for a masked lane."""
-        at = torch.arange(extent)
-        base, lane = at // tile * tile, at % tile
-        match self.kind:
-            case "keep":
-                out = at
-            case "reverse":
-                out = extent - 1 - at
-            case "local":  # every tile reversed in itself, the last one with its padding
-                out = base + tile - 1 - lane
-            case "within":  # every tile reversed in itself, the last one only where it is valid
-                out = base + (extent - base).clamp(max=tile) - 1 - lane
-            case "order":  # tiles exchanged, counted from the padded end
-                out = -(-extent // tile) * tile - tile - base + lane
-            case "front":  # tiles exchanged, counted from the last element
-                out = extent - tile - base + lane
-            case "mirrored":  # reversed over the padded length
-                out = -(-extent // tile) * tile - 1 - at
-            case "ahead":  # the order is kept, moved to the front by the padding of the last tile
-                out = at + -extent % tile
-            case "headless":  # reversed, and the first position comes from a masked lane
-                out = torch.where(at == 0, MASKED, extent - 1 - at)
-            case "tailless":  # reversed, and the last position comes from a masked lane
-                out = torch.where(at == extent - 1, MASKED, extent - 1 - at)
-            case "nothing":  # every position comes from a masked lane
-                out = torch.full_like(at, MASKED)
-            case _:
-                raise AssertionError(self.kind)
-        return torch.where((out >= 0) & (out < extent), out, MASKED)
+        return _sources(self.kind, extent, tile)
 
     def faults(self, extent: int, tile: int, asked: bool) -> frozenset[str]:
         """The faults that this way shows on an axis that the contract reverses (`asked`) or not."""
