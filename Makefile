@@ -26,7 +26,7 @@ audit-libraries: $(STAMP) ## audit published libraries with the case files in ex
 	$(BIN)/python scripts/audit_libraries.py
 
 test: $(STAMP) ## run all tests
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 check: $(STAMP) ## formatting, lint, types, layers
 	$(BIN)/ruff format --check .

@@ -21,6 +21,7 @@ from tritaudit.faults.diagnosis import (
     MISMATCH,
     Diagnosis,
     Explanation,
+    Test,
     diagnose,
     left_over,
     prove,
@@ -192,8 +193,8 @@ class Naming:
         refuted = []
         for explanation in full.explanations:
             verdict = self._test(explanation, full, trial, [])
-            if isinstance(verdict, str):
-                refuted += [(f, verdict) for f in explanation.faults]
+            if not isinstance(verdict, Proof):
+                refuted += [(f, verdict) for f in explanation.faults if verdict]
         proof = Proof(
             elements=full.wrong,
             explained=full.wrong - int(left.sum()),
@@ -238,8 +239,8 @@ class Naming:
         for alike in ("", "layouts", "dtypes"):
             for explanation in full.explanations:
                 verdict = self._test(explanation, full, trial, companions, alike)
-                if isinstance(verdict, str):
-                    rivals += [(f, verdict) for f in explanation.faults]
+                if not isinstance(verdict, Proof):
+                    rivals += [(f, verdict) for f in explanation.faults if verdict]
                     continue
                 # Where another fault holds than the one sighted, it is a finding of that name.
                 names = (fault,) if fault in explanation.faults else explanation.faults
@@ -279,6 +280,8 @@ class Naming:
     ) -> Proof | str:
         """The proof of an explanation, or the example that refutes it.
 
+        "" where nothing refutes it and too few examples could be had to prove it.
+
         `alike`: only on examples of the same layouts, where another fault may be at work in others;
         or of the same dtypes as well, because a compiler may treat each dtype by itself.
         """
@@ -291,13 +294,14 @@ class Naming:
                 others = [t for t in others if t.example.dtypes == trial.example.dtypes]
             test = prove(found, others, companions, self.book.sightings)
             if test.refuted_by is None and test.probes < PROBES:
-                extra = self._more_probes(found, trial)  # in the same dtypes
-                again = prove(found, extra, companions, self.book.sightings)
+                again = self._probe(found, trial, companions, PROBES - test.probes)
                 test.probes += again.probes
                 test.refuted_by = again.refuted_by
             if test.refuted_by is not None:
                 where = test.refuted_by.example
                 return f"{where.label()} {where.dtype()}"
+            if test.probes < PROBES:
+                return ""
             probes += test.probes
         return Proof(
             elements=full.wrong,
@@ -308,21 +312,25 @@ class Naming:
             parameters=tuple(p for c in explanation.candidates for p in c.parameters),
         )
 
-    def _more_probes(self, found: Candidate, trial: Trial) -> list[Trial]:
-        """Launch further examples that may tell a candidate from its neighbours."""
-        del found
-        out: list[Trial] = []
+    def _probe(
+        self, found: Candidate, trial: Trial, companions: list[Candidate], wanted: int
+    ) -> Test:
+        """Test a candidate on further examples in the same dtypes, until it held on enough of them.
+
+        What only an edited element shows (a NaN, a minimum) needs that element in them.
+        """
+        test = Test()
         base = trial.example
         tries = [replace(base, fill=Fill(k, s), edits=()) for k, s in _PROBE_FILLS]
-        tries += [
-            replace(
-                s, dtypes=base.dtypes, fill=base.fill, edits=generate.kept_edits(self.book.case, e)
-            )
-            for s in generate.structures(self.book.case)[:4]
-            for e in [replace(s, edits=base.edits)]
-        ]
+        if base.edits:
+            tries += [replace(base, fill=Fill(k, s)) for k, s in _PROBE_FILLS]
+        shapes = generate.structures(self.book.case)
+        larger = [s for s in shapes if generate.cost(s) > generate.cost(replace(base, edits=()))]
+        for shape in (*larger[:4], *shapes[:4]):
+            edits = generate.kept_edits(self.book.case, replace(shape, edits=base.edits))
+            tries.append(replace(shape, dtypes=base.dtypes, fill=base.fill, edits=edits))
         for example in tries:
-            if len(out) >= 2 * PROBES:
+            if test.probes >= wanted or test.refuted_by is not None:
                 break
             if example in self.book.seen or self.book.avoids(example):
                 continue
@@ -332,9 +340,12 @@ class Naming:
                 break
             self.book.judge(probe)
             self.book.seen[example] = ()
-            if not limit_of(probe):
-                out.append(probe)
-        return out
+            if limit_of(probe):
+                continue
+            one = prove(found, [probe], companions, self.book.sightings)
+            test.probes += one.probes
+            test.refuted_by = one.refuted_by
+        return test
 
     def _finding(self, fault: str, sighting: Sighting, proof: Proof) -> Finding:
         trial = sighting.trial

@@ -14,7 +14,15 @@ import pytest
 
 from tritaudit import advice
 from tritaudit.faults import FAULT_IDS
-from tritaudit.model import Backend, CaseInfo, CaseResult, Finding, Outcome, UnitFinished
+from tritaudit.model import (
+    Backend,
+    CaseInfo,
+    CaseResult,
+    Finding,
+    Outcome,
+    UnitFinished,
+    UnitRequest,
+)
 from tritaudit.report.explain import render_explanation
 from tritaudit.report.terminal import plain
 from tritaudit.supervisor import Supervisor
@@ -64,7 +72,11 @@ class Audit:
 def run(supervisor: Supervisor, *targets: str) -> Audit:
     """Audit the cases of targets, the catalogue if there are none."""
     infos = supervisor.list_cases(list(targets)).cases
-    units = [(info, request_for(info, "interpreter", max_examples=EXAMPLES)) for info in infos]
+
+    def ask(info: CaseInfo) -> UnitRequest:
+        return request_for(info, "interpreter", max_examples=EXAMPLES, fast_interpreter=True)
+
+    units = [(info, ask(info)) for info in infos]
     events = supervisor.run_units(units, 2, PATIENCE)
     results = {e.result.case: e.result for e in events if isinstance(e, UnitFinished)}
     triton = supervisor.environment().triton

@@ -290,10 +290,11 @@ def prove(
 
     A trial counts as a probe if the candidate predicts at least one wrong element there. Elements
     that were seen directly to be unwritten, stray or unstable do not speak against it, nor do those
-    that a companion (another accepted candidate) predicts, nor what the faults that were `sighted`
-    in the case do to any element.
+    that a companion (another accepted candidate) predicts, nor what the other faults that were
+    `sighted` in the case do to any element.
     """
     test = Test()
+    sighted = [fault for fault in sighted if fault != candidate.fault]
     for trial in trials:
         if not trial.comparable:
             continue
