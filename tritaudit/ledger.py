@@ -102,9 +102,14 @@ class Ledger:
 
     # ------------------------------------------------------------------ one example
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the time of the unit has passed."""
+        return time.monotonic() > self.deadline
+
     def launch(self, example: Example, phase: str, thorough: bool = False) -> Trial:
         """Announce an example, launch it, and count it."""
-        if time.monotonic() > self.deadline:
+        if self.is_over:
             raise OutOfTimeError
         self.announce(example)
         try:

@@ -51,6 +51,7 @@ MISMATCHES = 3
 #: launches of such an example that have to agree where something else was not deterministic.
 STEADY = 8
 NONDETERMINISTIC = "nondeterministic"
+_UNTRIED = " (the time was over before this was tried on three further examples)"
 _PROBE_FILLS = (
     (FillKind.NORMAL, 11),
     (FillKind.SPECIAL, 12),
@@ -280,7 +281,8 @@ class Naming:
     ) -> Proof | str:
         """The proof of an explanation, or the example that refutes it.
 
-        "" where nothing refutes it and too few examples could be had to prove it.
+        "" where nothing refutes it and too few examples could be had to prove it. Where the time
+        ran out instead, the name stands, and the proof tells on how little.
 
         `alike`: only on examples of the same layouts, where another fault may be at work in others;
         or of the same dtypes as well, because a compiler may treat each dtype by itself.
@@ -300,7 +302,7 @@ class Naming:
             if test.refuted_by is not None:
                 where = test.refuted_by.example
                 return f"{where.label()} {where.dtype()}"
-            if test.probes < PROBES:
+            if test.probes < PROBES and not self.book.is_over:
                 return ""
             probes += test.probes
         return Proof(
@@ -308,7 +310,8 @@ class Naming:
             explained=full.accounted + explanation.explained,
             probes=probes,
             statement="; ".join(c.statement for c in explanation.candidates if c.statement)
-            + _limited_to(trial.example, alike),
+            + _limited_to(trial.example, alike)
+            + (_UNTRIED if probes < PROBES else ""),
             parameters=tuple(p for c in explanation.candidates for p in c.parameters),
         )
 

@@ -156,7 +156,7 @@ class Search:
 
     def _send(self, group: list[Example], phase: str) -> None:
         """Queue a batch, and look closer at what has been flagged meanwhile."""
-        if time.monotonic() > self.book.deadline:
+        if self.book.is_over:
             raise OutOfTimeError
         if not self.book.avoids(group[0]):
             self._look_closer(self.book.fleet.send(group), phase)

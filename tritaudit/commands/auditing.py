@@ -188,10 +188,12 @@ class _Listener:
                 target=case.target,
             )
             self.handle(UnitFinished(result))
-        names = [case.name for case in left[:_NAMED]]
+        if not left:
+            return f"{budget} was over"
+        names = ", ".join(case.name for case in left[:_NAMED])
         more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
-        missed = f": {', '.join(names)}{more}" if names else ""
-        return f"{budget} was over; {len(left)} of {len(cases)} cases were not reached{missed}"
+        missed = f"{len(left)} of {len(cases)} cases were not reached: {names}{more}"
+        return f"{budget} was over; {missed}"
 
 
 def print_report(console: Console, report: Report, *, verbose: bool) -> None:
