@@ -8,8 +8,7 @@ import os
 import sys
 import traceback
 
-from tritaudit.cli import app
-from tritaudit.commands import UNABLE
+from tritaudit.commands import INTERRUPTED, UNABLE
 
 __all__ = ["main"]
 
@@ -46,9 +45,14 @@ def _give_up_output() -> None:
 
 def _run() -> int | str | None:
     try:
+        from tritaudit.cli import app  # here, so that Ctrl-C leaves no traceback of an import
+
         app(prog_name="tritaudit")
     except SystemExit as end:
         return end.code
+    except KeyboardInterrupt:
+        sys.stderr.write("tritaudit: interrupted\n")
+        return INTERRUPTED
     except Exception as error:
         if isinstance(error, BrokenPipeError) or getattr(error, "errno", None) in _FULL:
             raise

@@ -58,7 +58,8 @@ app = typer.Typer(
     name="tritaudit",
     cls=_Commands,
     help="Finds correctness bugs in Triton kernels that reverse data or take absolute values.",
-    epilog="Exit codes: 0 nothing unexpected, 1 findings, 2 wrong usage, 3 unable to work.",
+    epilog="Exit codes: 0 nothing unexpected, 1 findings, 2 wrong usage, 3 unable to work, "
+    "130 interrupted (Ctrl-C), 143 terminated.",
     no_args_is_help=True,
     context_settings={"max_content_width": 100},
     pretty_exceptions_enable=False,

@@ -46,7 +46,7 @@ from tritaudit.model import (
 from tritaudit.plain import from_plain, to_plain
 from tritaudit.targets import LoadProblem, shown_path
 from tritaudit.unit import Unit
-from tritaudit.verdict import NOTHING
+from tritaudit.verdict import NOTHING, so_far
 
 __all__ = ["Supervisor", "default_jobs"]
 
@@ -59,7 +59,7 @@ _JOBS_A_DEVICE = 16
 #: seconds for asking a device what it is.
 _ENVIRONMENT_LIMIT = 60.0
 #: seconds in which units tell what they have found when the run is ended.
-_GRACE = 4.0
+_GRACE = 6.0
 #: seconds for a single launch, unless the unit itself has less.
 _LAUNCH_LIMIT = 20.0
 
@@ -108,6 +108,7 @@ class Supervisor:
         self.backend = backend
         #: the signal that ended `run_units` early: "" , "interrupted" or "terminated".
         self.stopped = ""
+        self._at_once = False
         self._server = ForkServer(backend, functions, path)
         self._environment: Environment | None = None
         self._devices: int | None = None
@@ -191,7 +192,8 @@ class Supervisor:
         on which it was seen, which may differ from the others, or be the only broken one.
 
         Ctrl-C or SIGTERM (or a caller that sets `stopped`) ends it: units that run are asked for
-        what they have found so far, and get a moment to answer; `stopped` says why.
+        what they have found so far, and get a moment to answer; `stopped` says why. A second one
+        does not wait for the answers.
 
         Args:
             timeout: seconds for a unit.
@@ -216,8 +218,10 @@ class Supervisor:
                     yield unit.note(event)
                 elif event is None and task.result is None:
                     yield UnitStarted(unit.info.name, unit.request.backend)
-                elif task.result is not None and (task.result.findings or not self.stopped):
-                    yield UnitFinished(task.result)
+                elif task.result is not None:
+                    result = so_far(task.result) if self.stopped else task.result
+                    if result is not None:
+                        yield UnitFinished(result)
             unfinished = [unit for task, unit in unit_of.items() if task.result is None]
             for partial in (unit.interrupted() for unit in unfinished):
                 if partial is not None:
@@ -252,6 +256,8 @@ class Supervisor:
         last = math.inf  # when those that run after `stopped` are killed
         try:
             while (waiting or running) and time.monotonic() < last:
+                if self._at_once:
+                    break
                 if self.stopped and last == math.inf:
                     last = time.monotonic() + _GRACE
                     for job in running:
@@ -300,7 +306,10 @@ class Supervisor:
 
     @contextmanager
     def _listening(self) -> Iterator[None]:
-        """The first Ctrl-C or SIGTERM ends the loop; the next one is treated as ever."""
+        """The first Ctrl-C or SIGTERM ends the loop, and the next one at once.
+
+        Further ones are treated as ever.
+        """
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -308,8 +317,10 @@ class Supervisor:
         before = {number: signal.getsignal(number) for number in words}
 
         def stop(number: int, frame: FrameType | None) -> None:
+            if self.stopped:
+                self._at_once = True
+                restore()
             self.stopped = words[signal.Signals(number)]
-            restore()
 
         def restore() -> None:
             for number, handler in before.items():

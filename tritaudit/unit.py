@@ -29,9 +29,10 @@ from tritaudit.model import (
     UnitRequest,
 )
 from tritaudit.plain import Plain, from_plain, to_plain
+from tritaudit.report.wording import count
 from tritaudit.repro import decode
 from tritaudit.targets import shown_path
-from tritaudit.verdict import NOTHING, conclude
+from tritaudit.verdict import NOTHING, RUN_ENDED, conclude, so_far
 
 __all__ = ["Steps", "Unit", "request_for"]
 
@@ -138,10 +139,10 @@ class Unit:
         return progress
 
     def interrupted(self) -> CaseResult | None:
-        """The verdict so far, where there is something to tell."""
+        """What is known so far, where there is something to tell."""
         if self._unsettled is not None:
             self._keep(self._unsettled)
-        return self._end(cut_short="interrupted") if self._fatal else None
+        return so_far(self._end(cut_short=f"{RUN_ENDED} after {count(self._examples, 'example')}"))
 
     def steps(self) -> Steps:
         """Search (or replay); after a death note the finding and search on without its example."""

@@ -8,9 +8,11 @@ from dataclasses import replace
 from tritaudit.acceptance import Acceptance
 from tritaudit.model import CaseResult, Coverage, Finding, Known, Outcome
 
-__all__ = ["conclude", "is_expected"]
+__all__ = ["RUN_ENDED", "conclude", "is_expected", "so_far", "was_ended"]
 
 NOTHING = Acceptance()
+#: how the reason begins why a search came to no end: the whole run was ended, by Ctrl-C say.
+RUN_ENDED = "the run was ended"
 
 
 def is_expected(
@@ -59,6 +61,24 @@ def conclude(
     if replay or narrowed:
         return replace(result, outcome=Outcome.KNOWN if findings else Outcome.PASS)
     return _against_expectations(result, expect, triton_version, acceptance)
+
+
+def was_ended(result: CaseResult) -> bool:
+    """Whether a search came to no end because the whole run was ended."""
+    return result.coverage.cut_short.startswith(RUN_ENDED)
+
+
+def so_far(result: CaseResult) -> CaseResult | None:
+    """What a search tells that may have been ended with the run; None where it has seen nothing.
+
+    Without a finding it has no verdict: what it had yet to try may be wrong.
+    """
+    if result.findings or not was_ended(result):
+        return result if result.findings or result.outcome is not Outcome.ERROR else None
+    if not result.coverage.examples:
+        return None
+    reason = "not finished, nothing found yet"
+    return replace(result, outcome=Outcome.SKIP, missing=(), reason=reason)
 
 
 def _marked(

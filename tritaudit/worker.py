@@ -40,6 +40,7 @@ from tritaudit.inflight import InFlight
 from tritaudit.model import Backend, CallSpec, Environment, Event, UnitRequest
 from tritaudit.plain import Plain, from_plain, to_plain
 from tritaudit.report.wording import line
+from tritaudit.verdict import RUN_ENDED
 
 __all__ = ["FUNCTIONS", "Link", "main"]
 
@@ -88,7 +89,7 @@ def _list(data: Any, link: Link) -> Plain:
 def _audit(data: Any, link: Link) -> Plain:
     from tritaudit.search import audit_unit, end_soon
 
-    signal.signal(signal.SIGUSR2, lambda *_: end_soon("the run was ended"))
+    signal.signal(signal.SIGUSR2, lambda *_: end_soon(RUN_ENDED))
     return to_plain(audit_unit(from_plain(UnitRequest, data), link.emit, link.inflight))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import threading
@@ -134,7 +135,27 @@ def test_ctrl_c_ends_the_units_and_keeps_what_was_found(supervisor: Supervisor) 
         if isinstance(event, UnitStarted) and event.case == "hang-1":
             os.kill(os.getpid(), signal.SIGINT)
     assert supervisor.stopped == "interrupted"
-    assert {n: r.outcome for n, r in results(events).items()} == {"ok": Outcome.PASS}
+    assert {n: r.outcome for n, r in results(events).items()} == {
+        "ok": Outcome.PASS,
+        "hang-1": Outcome.SKIP,
+    }
+    hung = results(events)["hang-1"]
+    assert (hung.reason, hung.coverage.examples) == ("not finished, nothing found yet", 1)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_second_ctrl_c_waits_for_nothing(supervisor: Supervisor) -> None:
+    before = signal.getsignal(signal.SIGINT)
+    units = [(c, request_for(c, "interpreter")) for c in (info("ok"), info("hang-1"))]
+    events, asked = [], math.inf
+    for event in supervisor.run_units(units, 1, 30, 30):
+        events.append(event)
+        if isinstance(event, UnitStarted) and event.case == "hang-1":
+            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGINT)
+            asked = time.monotonic()
+    assert time.monotonic() - asked < 2
+    assert "ok" in results(events)
     assert signal.getsignal(signal.SIGINT) is before
 
 

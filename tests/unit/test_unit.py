@@ -330,7 +330,10 @@ def test_progress_counts_for_a_unit_whose_processes_all_died() -> None:
     steps.send(returned(PASS))
     stopped = unit.interrupted()
     assert stopped is not None
-    assert (stopped.coverage.examples, stopped.coverage.cut_short) == (17, "interrupted")
+    assert (stopped.coverage.examples, stopped.coverage.cut_short) == (
+        17,
+        "the run was ended after 17 examples",
+    )
 
 
 @pytest.mark.parametrize("survives", [True, False])

@@ -35,10 +35,11 @@ from tritaudit.report.terminal import (
     render_summary,
     show,
 )
+from tritaudit.report.wording import count
 from tritaudit.supervisor import Supervisor, default_jobs
 from tritaudit.targets import shown_path
 from tritaudit.unit import request_for
-from tritaudit.verdict import NOTHING
+from tritaudit.verdict import NOTHING, was_ended
 
 __all__ = ["Plan", "audit", "exit_code", "print_report"]
 
@@ -174,7 +175,10 @@ class _Listener:
         left = [case for case in cases if case.name not in ran]
         stopped = self._supervisor.stopped
         if stopped:
-            return f"{stopped}; {len(left)} of {len(cases)} cases have no verdict"
+            half = sum(was_ended(result) for result in self.results)
+            finished = len(cases) - len(left) - half
+            told = f"{stopped}: {finished} of {count(len(cases), 'case')} finished"
+            return f"{told}, {half} in part" if half else told
         if not left and not (out_of_time and any(r.coverage.cut_short for r in self.results)):
             return ""
         budget = f"the time budget of {self._plan.time_budget:g} s"
@@ -189,7 +193,7 @@ class _Listener:
             )
             self.handle(UnitFinished(result))
         if not left:
-            return f"{budget} was over"
+            return f"{budget} was over before every search had ended"
         names = ", ".join(case.name for case in left[:_NAMED])
         more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
         missed = f"{len(left)} of {len(cases)} cases were not reached: {names}{more}"

@@ -7,7 +7,10 @@ from types import MappingProxyType
 
 __all__ = ["EXAMPLES", "epilog"]
 
-_EXITS = "0 nothing unexpected, 1 findings, 2 wrong usage, 3 unable to work"
+_EXITS = (
+    "0 nothing unexpected, 1 findings, 2 wrong usage, 3 unable to work, 130 interrupted (Ctrl-C), "
+    "143 terminated"
+)
 
 #: by command: (what it is for, the line to paste).
 EXAMPLES: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(

@@ -22,6 +22,7 @@ from tritaudit.report.explain import Explained, print_explanation, read_source
 from tritaudit.report.faulttext import render_fault
 from tritaudit.report.html import explain_page
 from tritaudit.report.terminal import print_notes, print_problem, show
+from tritaudit.report.wording import sentence
 from tritaudit.targets import builtin_root, nearest, resolve, shown_path
 from tritaudit.unit import request_for
 from tritaudit.verdict import NOTHING
@@ -74,6 +75,8 @@ def explain_case(
     explained = [e for result in report.results for e in _explain(console, result, cases)]
     if page is not None:
         write_page(page, explain_page(explained))
+    if report.ended:
+        console.print(sentence(report.ended))
     code = exit_code(report, supervisor.stopped, exit_zero=True)
     if code == NOTHING_UNEXPECTED and any(r.findings for r in report.results):
         return FINDINGS

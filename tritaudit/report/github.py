@@ -33,7 +33,7 @@ def render(report: Report) -> str:
         for command, text in _annotations(result):
             by_command[command].append(text)
     if report.ended:
-        title = _command("warning", "The run ended early", line(report.ended), None)
+        title = _command("warning", "The run ended early", sentence(report.ended), None)
         by_command["warning"].insert(0, title)
     for remark in report.remarks:
         by_command["warning"].append(_command("warning", "tritaudit", sentence(remark), None))

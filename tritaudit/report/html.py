@@ -47,7 +47,7 @@ def render(report: Report) -> str:
         tag("p", " · ".join(terminal.circumstances(report)), class_="soft"),
     ]
     if report.ended:
-        body.append(tag("p", f"The run ended early: {line(report.ended)}", class_="wrong"))
+        body.append(tag("p", f"The run ended early. {sentence(report.ended)}", class_="wrong"))
     body += [tag("p", sentence(remark)) for remark in report.remarks]
     body += [_filter(report), tag("p", "No case fits the filter.", id="none", class_="hidden")]
     order = sorted(report.results, key=lambda r: not outcome_look(r.outcome).attention)

@@ -37,7 +37,7 @@ def render(report: Report, most_bytes: int = MOST_BYTES) -> str:
     """The report as Markdown of at most `most_bytes` bytes that ends in a newline."""
     text = f"## tritaudit\n\n{_counts(report)}\n\n{escape(' · '.join(circumstances(report)))}\n"
     if report.ended:
-        text += f"\n**The run ended early:** {escape(line(report.ended))}\n"
+        text += f"\n**The run ended early.** {escape(sentence(report.ended))}\n"
     text += "".join(f"\n{escape(sentence(remark))}\n" for remark in report.remarks)
     attention = [r for r in report.results if outcome_look(r.outcome).attention]
     quiet = [r for r in report.results if not outcome_look(r.outcome).attention]

@@ -17,7 +17,7 @@ from tritaudit.model import CaseResult, Finding, Location, Outcome, Report, Seve
 from tritaudit.report.places import place_of, uri_in_repository
 from tritaudit.report.severity import severity_look
 from tritaudit.report.terminal import plain, render_panel
-from tritaudit.report.wording import block, explain_command, fault_in_short, line
+from tritaudit.report.wording import block, explain_command, fault_in_short, line, sentence
 
 SCHEMA_URI = "https://json.schemastore.org/sarif-2.1.0.json"
 MOST_RESULTS = 25_000
@@ -92,7 +92,7 @@ def _invocation(report: Report, notices: list[Json]) -> Json:
     failed = any(r.outcome is Outcome.ERROR for r in report.results)
     invocation: Json = {"executionSuccessful": not failed and not report.ended}
     if report.ended:
-        notices = [*notices, _notice("error", f"The run ended early: {line(report.ended)}")]
+        notices = [*notices, _notice("error", f"The run ended early. {sentence(report.ended)}")]
     if notices:
         invocation["toolExecutionNotifications"] = notices
     return invocation

@@ -315,7 +315,7 @@ def print_cut_short(console: Console, results: Iterable[CaseResult], most: int) 
 
 
 def render_summary(report: Report, width: int = 80) -> Text:
-    """One line of counts and one of circumstances, which is faint and wrapped between its words."""
+    """Counts, then circumstances, faint and wrapped between words; last why the run ended early."""
     text = Text(no_wrap=True, overflow="ignore")
     text.append(f"{count(len(report.results), 'case')}: ", "bold")
     counts = [
@@ -325,14 +325,14 @@ def render_summary(report: Report, width: int = 80) -> Text:
     ]
     for number, (counted, style) in enumerate(counts or [("nothing was run", "bold yellow")]):
         text.append(" · " if number else "").append(counted, style)
-    if report.ended:
-        ended = joined(f"ended early: {line(report.ended)}".split(), width, " ")
-        text.append("\n" + ended, "bold yellow")
     for remark in report.remarks:
         text.append("\n" + joined(sentence(remark).split(), width, " "), "yellow")
     examples = sum(r.coverage.examples for r in report.results)
     words = [f"{count(examples, 'example')} in {seconds(report.seconds)}", *circumstances(report)]
-    return text.append("\n" + joined(words, width), "dim")
+    text.append("\n" + joined(words, width), "dim")
+    if report.ended:
+        text.append("\n" + joined(line(report.ended).split(), width, " "), "bold yellow")
+    return text
 
 
 def circumstances(report: Report) -> list[str]:
