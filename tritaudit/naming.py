@@ -51,6 +51,7 @@ MISMATCHES = 3
 #: launches of such an example that have to agree where something else was not deterministic.
 STEADY = 8
 NONDETERMINISTIC = "nondeterministic"
+BESIDE = "out-of-bounds-read"
 _UNTRIED = " (the time was over before this was tried on three further examples)"
 _PROBE_FILLS = (
     (FillKind.NORMAL, 11),
@@ -128,10 +129,13 @@ class Naming:
         proven: list[Candidate] = []
         for flaky in self._confirm():
             named.setdefault(NONDETERMINISTIC, []).append(flaky)
+        changing = NONDETERMINISTIC in named or NONDETERMINISTIC in self.book.sightings
         for fault in FAULT_IDS:
             sighting = self.book.sightings.get(fault)
             if sighting is None or fault == MISMATCH:
                 continue
+            if fault == BESIDE and changing and not self._steady(sighting.trial):
+                continue  # the output changed, but not because the guard bands did
             settled = self._settle(fault, sighting, [*companions, *proven])
             if settled is None:
                 self.book.unexplained.append(sighting.trial)
