@@ -36,7 +36,7 @@ def tritaudit(tmp_path: Path, environment: dict[str, str]) -> Command:
             env={**environment, **variables},
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=900,
         )
 
     return command

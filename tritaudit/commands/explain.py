@@ -126,7 +126,9 @@ def _explain(console: Console, result: CaseResult, cases: Sequence[CaseInfo]) ->
     print_notes(console, result)
     info = next((c for c in cases if c.name == result.case), None)
     explained = [explained_of(finding, info) for finding in result.findings]
-    for e in explained:
+    for k, e in enumerate(explained):
+        if k:
+            console.print()
         print_explanation(console, e)
     return explained
 
