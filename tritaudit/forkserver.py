@@ -7,6 +7,7 @@ for one backend; each `Job` is a child of it that runs one function of `tritaudi
 from __future__ import annotations
 
 import contextlib
+import enum
 import itertools
 import json
 import os
@@ -24,7 +25,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from tritaudit.inflight import InFlight
+from tritaudit.inflight import Flight, InFlight
 from tritaudit.model import (
     Backend,
     Event,
@@ -44,6 +45,7 @@ __all__ = [
     "Ended",
     "ForkServer",
     "Job",
+    "Limit",
     "Overdue",
     "Raised",
     "Returned",
@@ -64,6 +66,9 @@ _START_LIMIT = 180.0
 #: bytes of a capture file that are kept, and characters of it that a result holds.
 _CAPTURE_LIMIT = 1 << 20
 _OUTPUT_LIMIT = 20_000
+#: a launch whose limit is one of processor time ends after so many times that limit in any case,
+#: less what it has waited for a processor: it may be waiting for something that does not come.
+BLOCKED = 2.0
 #: seconds to wait for the traceback of a process that hangs.
 _TRACE_WAIT = 1.0
 
@@ -76,13 +81,23 @@ class BackendError(RuntimeError):
 class Call:
     """One request: a function of the worker, its data, and its limits in seconds.
 
-    `launch_limit` bounds the time of a single launch (None: only `limit` holds).
+    `launch_limit` bounds the time of a single launch (None: only `limit` holds). `processor`: it is
+    one of processor time, which does not depend on what else the machine has to do.
     """
 
     function: str
     data: Plain
     limit: float
     launch_limit: float | None = None
+    processor: bool = False
+
+
+class Limit(enum.Enum):
+    """Which limit a process was killed at."""
+
+    CALL = "the time of the whole call"
+    LAUNCH = "the time of one launch"
+    PROCESSOR = "the processor time of one launch"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +140,19 @@ class Died(_Ended):
 
 @dataclass(frozen=True, slots=True)
 class Overdue(_Ended):
-    """The process was killed at a limit. `seconds`: the launch in flight, or the whole job."""
+    """The process was killed at a limit. `seconds`: of the launch in flight, or of the whole call.
+
+    Where it was the limit of the call, a launch in flight has not had its time.
+    """
 
     seconds: float
     token: str | None
+    limit: Limit = Limit.LAUNCH
+
+    @property
+    def hung(self) -> bool:
+        """Whether it was a launch that did not end in its time."""
+        return self.token is not None and self.limit is not Limit.CALL
 
 
 Ended = Returned | Raised | Died | Overdue
@@ -157,7 +181,9 @@ class Job:
         self._inflight = InFlight.create(folder / "inflight")
         self._received = b""
         self._answer: dict[str, Any] | None = None
-        self._late: tuple[float, str | None] | None = None
+        self._late: tuple[float, str | None, Limit] | None = None
+        #: the start of the launch in flight, and how long the process had waited for a processor.
+        self._launch: tuple[float, float] = (0.0, 0.0)
 
     @property
     def paths(self) -> dict[str, Plain]:
@@ -196,11 +222,26 @@ class Job:
         if self.pid is None or self._late is not None:
             return
         flying = self._inflight.read()
-        launch_limit = self.call.launch_limit
-        if now - self.started > self.call.limit:
-            self._stop((now - self.started, flying[0] if flying else None))
-        elif flying and launch_limit is not None and now - flying[1] > launch_limit:
-            self._stop((now - flying[1], flying[0]))
+        late = self._launch_is_late(flying, now) if flying else None
+        if flying and late:
+            self._stop(late[0], flying.token, late[1])
+        elif now - self.started > self.call.limit:
+            self._stop(now - self.started, flying.token if flying else None, Limit.CALL)
+
+    def _launch_is_late(self, flying: Flight, now: float) -> tuple[float, Limit] | None:
+        """How long the launch in flight has run and the limit that this is over, if it is."""
+        limit, lasted = self.call.launch_limit, now - flying.started
+        if self._launch[0] != flying.started:
+            self._launch = (flying.started, _kept_waiting(self.pid))
+        if limit is None or lasted <= limit:
+            return None
+        used = _processor_time(self.pid) if self.call.processor else None
+        if used is None:
+            return lasted, Limit.LAUNCH
+        if used - flying.used > limit:
+            return used - flying.used, Limit.PROCESSOR
+        asleep_or_at_work = lasted - (_kept_waiting(self.pid) - self._launch[1])
+        return (lasted, Limit.LAUNCH) if asleep_or_at_work > BLOCKED * limit else None
 
     def next_check(self) -> float:
         """The time.monotonic() before which `check` has nothing to do."""
@@ -227,7 +268,7 @@ class Job:
             status: exit code, or minus a signal number; None where the fork server went away.
         """
         flying = self._inflight.read()
-        token = flying[0] if flying else None
+        token = flying.token if flying else None
         base = (self._output(), self._frames())
         answer = self._answer
         self._release()
@@ -236,21 +277,22 @@ class Job:
         if answer is not None:
             return Raised(*base, answer["error"], answer["trace"])
         if self._late is not None:
-            return Overdue(*base, *self._late)
+            seconds, late_token, limit = self._late
+            return Overdue(*base, seconds, late_token, limit)
         if status is None:
             return Died(*base, "the process that starts units ended", None)
         return Died(*base, _how(status), token)
 
-    def _stop(self, late: tuple[float, str | None]) -> None:
+    def _stop(self, seconds: float, token: str | None, limit: Limit) -> None:
         """Ask for a traceback, then kill."""
-        self._late = late
+        self._late = (seconds, token, limit)
         assert self.pid is not None
         trace = self._folder / "trace"
         with contextlib.suppress(ProcessLookupError, PermissionError):
             if trace.exists():
                 os.kill(self.pid, signal.SIGUSR1)
-            limit = time.monotonic() + _TRACE_WAIT
-            while trace.exists() and not trace.stat().st_size and time.monotonic() < limit:
+            until = time.monotonic() + _TRACE_WAIT
+            while trace.exists() and not trace.stat().st_size and time.monotonic() < until:
                 time.sleep(0.01)
             time.sleep(0.05)  # it is written frame by frame
         self.kill()
@@ -286,6 +328,26 @@ class Job:
         for file in self._folder.iterdir():
             file.unlink(missing_ok=True)
         self._folder.rmdir()
+
+
+def _processor_time(pid: int | None) -> float | None:
+    """Seconds of processor time that a process has used; None where the system does not tell."""
+    try:
+        told = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+    except OSError:
+        return None
+    _, _, fields = told.rpartition(")")  # the name in the second field may hold anything
+    user, system = fields.split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def _kept_waiting(pid: int | None) -> float:
+    """Seconds that a process could have run and had no processor; 0 where Linux does not tell."""
+    try:
+        _, waited, _ = Path(f"/proc/{pid}/schedstat").read_text().split()
+    except (OSError, ValueError):
+        return 0.0
+    return int(waited) / 1e9
 
 
 def _how(status: int) -> str:

@@ -496,11 +496,8 @@ def with_values(case: Case, example: Example, bits: dict[str, int]) -> Example:
     )
 
 
-def smaller_sizes(case: Case, example: Example, limit: int = 64) -> list[Example]:
-    """The same example at smaller sizes and tiles, smallest first, at most `limit`.
-
-    One axis at a time below the found size, and all axes together at their smallest.
-    """
+def smaller_sizes(case: Case, example: Example, limit: int | None = 64) -> list[Example]:
+    """The same example at smaller sizes and tiles, smallest first, at most `limit` (None: all)."""
     axes = case.axis_names()
     ranges = {a: _sizes_up_to(case, a, example) for a in axes}
     tiles: dict[str, tuple[int, ...]] = {t.name: _not_above(t, example) for t in case.tiles}
@@ -518,6 +515,18 @@ def smaller_sizes(case: Case, example: Example, limit: int = 64) -> list[Example
                 out.append(smaller)
     out.sort(key=cost)
     return out[:limit]
+
+
+def fatal_sizes(case: Case, example: Example, most: int = 400) -> list[Example]:
+    """Smaller sizes at which an example may end a process too, smallest first.
+
+    Where there are more than `most`, half of these are the smallest and half lie evenly among the
+    others.
+    """
+    every = smaller_sizes(case, example, None)
+    few, others = every[: most // 2], every[most // 2 :]
+    step = -(-len(others) // (most - most // 2)) or 1
+    return few + others[::step]
 
 
 def _sizes_up_to(case: Case, axis: str, example: Example) -> list[int]:

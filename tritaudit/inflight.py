@@ -11,8 +11,9 @@ import struct
 import time
 import zlib
 from pathlib import Path
+from typing import NamedTuple
 
-__all__ = ["DEVICE_FAILED", "DEVICE_LOST", "DEVICE_UNSURE", "MAX_TOKEN", "InFlight"]
+__all__ = ["DEVICE_FAILED", "DEVICE_LOST", "DEVICE_UNSURE", "MAX_TOKEN", "Flight", "InFlight"]
 
 #: how a process ends that can launch nothing more because its device is lost, and what it prints
 #: before, with the message of the device behind it.
@@ -25,10 +26,22 @@ DEVICE_FAILED = "tritaudit: the device failed: "
 MAX_TOKEN = 64 * 1024
 
 # CRC-32 of the rest of the header and of the token; length of the token (0: nothing in flight); the
-# moment of the write, in seconds of time.monotonic(), which all processes of a machine share.
-_HEADER = struct.Struct("<IId")
-_REST = struct.Struct("<Id")
+# moment of the write, in seconds of time.monotonic(), which all processes of a machine share; and
+# the processor time that the writer had used by then.
+_HEADER = struct.Struct("<IIdd")
+_REST = struct.Struct("<Idd")
 _SIZE = _HEADER.size + MAX_TOKEN
+
+
+class Flight(NamedTuple):
+    """A launch in flight: its token, the time.monotonic() and the time.process_time() of its start.
+
+    The latter is that of the process that launches.
+    """
+
+    token: str
+    started: float
+    used: float
 
 
 class InFlight:
@@ -62,25 +75,25 @@ class InFlight:
         body = token.encode()
         if not 0 < len(body) <= MAX_TOKEN:
             raise ValueError(f"a token has 1 to {MAX_TOKEN} bytes, not {len(body)}")
-        rest = _REST.pack(len(body), time.monotonic())
+        rest = _REST.pack(len(body), time.monotonic(), time.process_time())
         self.clear()
         self._map[_HEADER.size : _HEADER.size + len(body)] = body
-        length, started = _REST.unpack(rest)
-        _HEADER.pack_into(self._map, 0, zlib.crc32(body, zlib.crc32(rest)), length, started)
+        checksum = zlib.crc32(body, zlib.crc32(rest))
+        _HEADER.pack_into(self._map, 0, checksum, *_REST.unpack(rest))
 
     def clear(self) -> None:
         """Say that nothing is in flight."""
-        _HEADER.pack_into(self._map, 0, 0, 0, 0.0)
+        _HEADER.pack_into(self._map, 0, 0, 0, 0.0, 0.0)
 
-    def read(self) -> tuple[str, float] | None:
-        """The token in flight and the time.monotonic() of its write, or None."""
-        crc, length, started = _HEADER.unpack_from(self._map, 0)
+    def read(self) -> Flight | None:
+        """The launch in flight, or None."""
+        crc, length, started, used = _HEADER.unpack_from(self._map, 0)
         if not 0 < length <= MAX_TOKEN:
             return None
         body = self._map[_HEADER.size : _HEADER.size + length]
-        if zlib.crc32(body, zlib.crc32(_REST.pack(length, started))) != crc:
+        if zlib.crc32(body, zlib.crc32(_REST.pack(length, started, used))) != crc:
             return None
-        return body.decode(errors="replace"), started
+        return Flight(body.decode(errors="replace"), started, used)
 
     def close(self) -> None:
         """Unmap the record. The file stays."""

@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import NoReturn
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, settings
@@ -44,7 +45,7 @@ from tritaudit.repro import decode, encode
 from tritaudit.strictness import named
 from tritaudit.tensors import unsigned_bits
 
-__all__ = ["audit_unit", "end_soon", "smaller_examples"]
+__all__ = ["audit_unit", "end_soon", "launch_smaller"]
 
 #: examples of the census, where no budget is given (then it gets a fifth of the budget).
 CENSUS = {Backend.INTERPRETER: 40, Backend.GPU: 50}
@@ -93,6 +94,8 @@ class Search:
         except OutOfTimeError:
             why = self.ended or "the time limit was reached"
             self._cut_short(f"{why} after {len(self.book.seen)} examples")
+        finally:
+            self.book.inflight.clear()  # a batch that is on its way is waited for no more
 
     def end_soon(self, reason: str) -> None:
         """Launch nothing more, and report what was found. May be called by a signal handler."""
@@ -387,12 +390,7 @@ def _audit(request: UnitRequest, emit: Callable[[Event], None], inflight: InFlig
     except CaseError as error:
         findings, outcome, reason = (), Outcome.ERROR, str(error)
     except DeviceLostError as error:
-        # Nothing more can be launched from here. The supervisor finds the example in flight.
-        sys.stderr.write(f"{DEVICE_FAILED}{error}\n")
-        sys.stderr.flush()
-        if book.current is not None:
-            inflight.write(encode(book.current, book.backend))
-        os._exit(DEVICE_UNSURE if book.fleet.unsure else DEVICE_LOST)
+        _give_up(book, error)
     if findings:
         outcome = Outcome.FAIL
     return CaseResult(
@@ -406,6 +404,15 @@ def _audit(request: UnitRequest, emit: Callable[[Event], None], inflight: InFlig
         notes=tuple(sorted(book.notes)),
         judgements=book.judgements() if request.judge else (),
     )
+
+
+def _give_up(book: Ledger, error: DeviceLostError) -> NoReturn:
+    """End this process, which can launch nothing more, with the example in flight for others."""
+    sys.stderr.write(f"{DEVICE_FAILED}{error}\n")
+    sys.stderr.flush()
+    if book.current is not None:
+        book.inflight.write(encode(book.current, book.backend))
+    os._exit(DEVICE_UNSURE if book.fleet.unsure else DEVICE_LOST)
 
 
 def _replay(book: Ledger, token: str) -> None:
@@ -446,9 +453,40 @@ def _fits(case: Case, example: Example) -> None:
             raise CaseError(f"the repro token edits {edit.tensor!r}, which is no input")
 
 
-def smaller_examples(request: UnitRequest, token: str) -> tuple[str, ...]:
-    """Tokens of smaller variants of an example, smallest first: candidates for a smaller crash."""
-    case = case_of(request)
-    example = decode(token)
-    backend = token.split("/")[1]
-    return tuple(encode(e, backend) for e in generate.smaller_sizes(case, example, 24))
+def launch_smaller(
+    request: UnitRequest,
+    known: Sequence[str],
+    after: str,
+    emit: Callable[[Event], None],
+    inflight: InFlight,
+) -> int:
+    """Launch smaller variants of an example that ended a process, smallest first.
+
+    The first that ends or hangs this process, too, is in the record of the launch in flight.
+
+    Args:
+        request: what the search was asked; its deadline is that of the launches here.
+        known: tokens of ever smaller examples that ended a process. The variants are of the last;
+            those of the others were tried before.
+        after: the token up to which those of the last were tried as well ("": none).
+
+    Returns:
+        How many were launched, where none ended the process.
+
+    Raises:
+        OutOfTimeError: the deadline passed before.
+    """
+    order = request.seed if request.strict_interpreter else None
+    interpreter.use(fast=request.fast_interpreter, strict=order)
+    book = Ledger(case_of(request), request, emit, inflight)
+    *larger, examples = [generate.fatal_sizes(book.case, decode(token)) for token in known]
+    tried = {example for variants in larger for example in variants}
+    if after:
+        tried.update(examples[: examples.index(decode(after)) + 1])
+    left = [e for e in examples if e not in tried and not book.avoids(e)]
+    try:
+        for example in left:
+            book.launch(example, "shrink", thorough=True)
+    except DeviceLostError as error:
+        _give_up(book, error)
+    return len(left)

@@ -48,7 +48,7 @@ from tritaudit.targets import LoadProblem, shown_path
 from tritaudit.unit import Unit
 from tritaudit.verdict import NOTHING, so_far
 
-__all__ = ["Supervisor", "default_jobs"]
+__all__ = ["Supervisor", "default_jobs", "launch_limit_of"]
 
 R = TypeVar("R")
 
@@ -60,8 +60,11 @@ _JOBS_A_DEVICE = 16
 _ENVIRONMENT_LIMIT = 60.0
 #: seconds in which units tell what they have found when the run is ended.
 _GRACE = 6.0
-#: seconds for a single launch, unless the unit itself has less.
+#: seconds for a single launch; the share of the unit's time that it may take, so that a launch that
+#: hangs is told from a unit that is slow; and seconds that this share is not less than.
 _LAUNCH_LIMIT = 20.0
+_LAUNCH_SHARE = {Backend.INTERPRETER: 1 / 6, Backend.GPU: 1 / 3}
+_LAUNCH_LEAST = 2.0
 
 
 def default_jobs(backend: Backend, devices: int = 1) -> int:
@@ -69,6 +72,15 @@ def default_jobs(backend: Backend, devices: int = 1) -> int:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     most = _JOBS_A_DEVICE * max(1, devices) if backend is Backend.GPU else math.inf
     return int(max(1, min(cores or 1, most)))
+
+
+def launch_limit_of(backend: Backend, timeout: float) -> float:
+    """Seconds for a single launch of a unit: of processor time on the interpreter.
+
+    Processor time passes more slowly than the unit's own on a machine that has other things to do.
+    """
+    share = max(_LAUNCH_SHARE[backend] * timeout, min(_LAUNCH_LEAST, timeout / 3))
+    return min(share, _LAUNCH_LIMIT)
 
 
 class _Task(Generic[R]):
@@ -197,14 +209,14 @@ class Supervisor:
 
         Args:
             timeout: seconds for a unit.
-            launch_limit: seconds for a single launch (None: 20, or `timeout` if that is less).
+            launch_limit: seconds for a single launch (None: by `timeout`).
             acceptance: findings that are no news though the case does not expect them.
             until: the time.monotonic() from which no unit is started and searches stop.
 
         Raises:
             BackendError: the backend does not start.
         """
-        limit = min(timeout, _LAUNCH_LIMIT) if launch_limit is None else launch_limit
+        limit = launch_limit or launch_limit_of(self.backend, timeout)
         triton = self.environment().triton
         lives = [
             Unit(info, request, triton, timeout, limit, acceptance=acceptance, until=until)

@@ -94,11 +94,11 @@ def _audit(data: Any, link: Link) -> Plain:
 
 
 def _smaller(data: Any, link: Link) -> Plain:
-    """Tokens of examples smaller than one. Data: the request, and the token."""
-    from tritaudit.search import smaller_examples
+    """Launch examples smaller than one. Data: the request, and the tokens `known` and `after`."""
+    from tritaudit.search import launch_smaller
 
     request = from_plain(UnitRequest, data["request"])
-    return to_plain(smaller_examples(request, data["token"]))
+    return launch_smaller(request, data["known"], data["after"], link.emit, link.inflight)
 
 
 def _interpreter(data: Any, link: Link) -> Plain:

@@ -44,6 +44,13 @@ KEEPS_MINUS_ZERO = spoiled("tl.abs(x)", "tl.where(x < 0, -x, x)")
 KEEPS_THE_SIGN = spoiled("tl.abs(x)", "x")
 FAR_OUT_OF_BOUNDS = spoiled("out_ptr + offs", "out_ptr + offs + 1000000000")
 ENDLESS = spoiled("    tl.store", "    while n > -1:\n        n += 0\n    tl.store")
+ENDLESS_IF_ODD = spoiled(
+    "    tl.store", "    while (n % 2 == 1) & (n >= 3):\n        n += 0\n    tl.store"
+)
+ABORTS_FROM_2 = spoiled("x.numel()", "x.numel()\n    if n >= 2:\n        __import__('os').abort()")
+SLEEPS_FROM_4 = spoiled(
+    "x.numel()", "x.numel()\n    if n >= 4:\n        __import__('time').sleep(1000)"
+)
 TALKATIVE = spoiled(
     "    n = x.numel()",
     '    print("\\x1b[31mred \\x1b]0;title\\x07[bold]text[/bold]")\n    n = x.numel()',

@@ -14,11 +14,14 @@ from pathlib import Path
 import pytest
 from conftest import Command
 from kernels import (
+    ABORTS_FROM_2,
     CASE,
     ENDLESS,
+    ENDLESS_IF_ODD,
     FAR_OUT_OF_BOUNDS,
     KEEPS_THE_SIGN,
     RIGHT,
+    SLEEPS_FROM_4,
     STORE,
     TALKATIVE,
     expecting,
@@ -234,6 +237,26 @@ def test_a_kernel_that_kills_the_process_and_one_that_never_ends_are_findings(
     again = tritaudit("explain", "far.py", "--repro", crash["repro"])
     assert again.returncode == 1
     assert "killed by SIGSEGV" in again.stdout
+
+
+def test_what_ends_a_process_is_found_at_its_smallest_size_and_in_the_time_of_the_case(
+    tritaudit: Command, tmp_path: Path
+) -> None:
+    write(tmp_path, odd=ENDLESS_IF_ODD, aborts=ABORTS_FROM_2, sleeps=SLEEPS_FROM_4)
+    limit = ("--timeout", "15", "--jobs", "2", "--backend", "interpreter")
+    told = tritaudit("run", ".", *limit, "--report", "json=r.json")
+    assert told.returncode == 1
+    found = {}
+    for result in json.loads((tmp_path / "r.json").read_text())["results"]:
+        assert result["seconds"] < 15 + 3
+        [finding] = result["findings"]
+        example = finding["example"]
+        found[result["case"]] = (finding["fault"], example["sizes"]["N"], example["tiles"]["BLOCK"])
+    assert found == {
+        "odd": ("timeout", 3, 16),
+        "aborts": ("crash", 2, 16),
+        "sleeps": ("timeout", 4, 16),  # the first size of the sweep above is 15
+    }
 
 
 def test_what_a_case_prints_reaches_the_terminal_only_as_text(

@@ -263,6 +263,22 @@ def test_the_smallest_comes_first() -> None:
     assert first.sizes == (("N", 1),) and first.tiles == (("BLOCK", 4),)
 
 
+@ALL
+def test_sizes_that_may_be_fatal_begin_with_the_smallest_and_reach_up_to_the_found_one(
+    case: Case,
+) -> None:
+    example = max(generate.structures(case), key=generate.cost)
+    every = generate.smaller_sizes(case, example, None)
+    assert generate.fatal_sizes(case, example, len(every)) == every
+    some = generate.fatal_sizes(case, example, 20)
+    assert len(some) <= 20
+    assert some[:10] == every[:10]
+    assert set(some) <= set(every) and sorted(some, key=generate.cost) == some
+    gap = len(every) // 10 + 1
+    assert all(any(e in some for e in every[k : k + gap]) for k in range(len(every) - gap))
+    assert generate.fatal_sizes(case, every[0]) == []
+
+
 def test_edits_move_inside_a_smaller_example() -> None:
     case = vector()
     base = next(e for e in generate.structures(case) if e.size("N") == 9)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tritaudit import forkserver
 from tritaudit.forkserver import BackendError, Call, Died, ForkServer, Overdue, Raised, Returned
 from tritaudit.model import (
     Backend,
@@ -25,8 +26,11 @@ from tritaudit.model import (
     UnitStarted,
 )
 from tritaudit.repro import decode
-from tritaudit.supervisor import Supervisor
+from tritaudit.supervisor import Supervisor, launch_limit_of
 from tritaudit.unit import request_for
+
+#: seconds that ending a process takes, on a machine that has other things to do.
+GRACE = 3.0
 
 
 @pytest.fixture(autouse=True)
@@ -106,6 +110,70 @@ def test_a_hanging_launch_ends_at_its_own_limit(supervisor: Supervisor) -> None:
     assert time.monotonic() - begun < 10
     assert [f.fault for f in seen["hang-4"].findings] == ["timeout"]
     assert seen["ok"].outcome is Outcome.PASS
+
+
+def test_a_launch_that_computes_without_end_has_so_much_processor_time(
+    supervisor: Supervisor,
+) -> None:
+    [found] = results(run(supervisor, info("spin-4"), limit=1.0))["spin-4"].findings
+    assert found.summary == "The kernel had not ended after 1 s of processor time."
+    assert decode(found.repro).size("N") == 4
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_a_launch_that_is_kept_waiting_is_not_late_where_processor_time_is_known(
+    supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch, told: bool
+) -> None:
+    if not told:
+        monkeypatch.setattr(forkserver, "_processor_time", lambda pid: None)
+    result = results(run(supervisor, info("nap-40"), limit=0.4))["nap-40"]
+    assert [f.fault for f in result.findings] == ([] if told else ["timeout"])
+
+
+def test_a_launch_on_a_gpu_has_its_time_by_the_clock(
+    supervisor: Supervisor,
+) -> None:
+    units = [(info("nap-40"), request_for(info("nap-40"), "gpu"))]
+    result = results(list(supervisor.run_units(units, 1, 20, 0.4)))["nap-40"]
+    assert "timeout" in [f.fault for f in result.findings]
+
+
+def test_waiting_for_a_processor_is_not_counted(
+    supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = time.monotonic()
+    monkeypatch.setattr(forkserver, "_kept_waiting", lambda pid: time.monotonic() - begun)
+    monkeypatch.setattr(forkserver, "BLOCKED", 1.0)
+    result = results(run(supervisor, info("doze-40"), limit=0.9))["doze-40"]
+    assert result.findings == ()
+
+
+def test_a_launch_has_a_share_of_the_time_of_its_unit() -> None:
+    seconds = (0.3, 3, 12, 60, 1800)
+    of_interpreter = [launch_limit_of(Backend.INTERPRETER, t) for t in seconds]
+    assert of_interpreter == pytest.approx([0.1, 1, 2, 10, 20])
+    of_gpu = [launch_limit_of(Backend.GPU, t) for t in seconds]
+    assert of_gpu == pytest.approx([0.1, 1, 4, 20, 20])
+
+
+def test_processor_time_is_that_of_the_process_and_grows_with_its_work() -> None:
+    before, own = forkserver._processor_time(os.getpid()), time.process_time()
+    assert before is not None and abs(before - own) < 0.2
+    while time.process_time() - own < 0.1:
+        pass
+    after = forkserver._processor_time(os.getpid())
+    assert after is not None and after - before > 0.05
+    assert forkserver._processor_time(1 << 30) is None
+
+
+@pytest.mark.parametrize("name", ["spin-2", "hang-2", "segfault-2"])
+def test_a_unit_ends_in_its_time_with_what_it_has_found(supervisor: Supervisor, name: str) -> None:
+    supervisor.environment()
+    case = info(name)
+    begun = time.monotonic()
+    events = list(supervisor.run_units([(case, request_for(case, "interpreter"))], 1, 4.0, 0.3))
+    assert time.monotonic() - begun < 4.0 + GRACE
+    assert results(events)[name].outcome is Outcome.FAIL
 
 
 def test_what_a_function_raises_is_an_error(supervisor: Supervisor) -> None:

@@ -119,6 +119,13 @@ def misbehave(what: str) -> None:
             os._exit(DEVICE_UNSURE)
         case "hang":
             time.sleep(1000)
+        case "spin":
+            while True:
+                pass
+        case "nap":
+            time.sleep(0.7)
+        case "doze":
+            time.sleep(1.6)
         case "raise":
             raise RuntimeError("no such thing")
         case "sleep":
@@ -126,8 +133,17 @@ def misbehave(what: str) -> None:
 
 
 def smaller(data: Any, link: Link) -> Plain:
-    size = size_of(data["token"])
-    return [token_of(n) for n in dict.fromkeys((size // 2, size - 1)) if n >= 1]
+    """Launch sizes below the last that is known to be bad, those that were not tried yet."""
+    request = from_plain(UnitRequest, data["request"])
+    what, _, limit = request.case.partition("-")
+    first = size_of(data["after"]) + 1 if data["after"] else 1
+    sizes = range(first, size_of(data["known"][-1]))
+    for size in sizes:
+        link.inflight.write(token_of(size))
+        if size >= int(limit or 1):
+            misbehave(what)
+        link.inflight.clear()
+    return len(sizes)
 
 
 def environment(data: Any, link: Link) -> Plain:

@@ -2,8 +2,11 @@
 
 ## What happens
 
-The launch was still running when the time for its case was over. The tool ends the process and
-reports the example that it was working on.
+The launch was still running when the time for a launch was over: 20 s, or less where the whole
+case has less (a third of that time, in the interpreter a sixth). The tool ends the process and
+reports the smallest example that it found to do so. In the interpreter it is processor time that
+counts, so that a machine with other work does not make a kernel look endless; a launch that only
+waits has twice as long.
 
 ## Why
 
