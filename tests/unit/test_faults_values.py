@@ -279,7 +279,8 @@ def test_the_extent_of_the_damage_tells_tiles_apart() -> None:
 
     def tiles(trial: Trial) -> set[str]:
         found = candidates(trial, "nan-contamination")
-        return {dict(c.parameters)["tile"] for c in found}
+        named = [dict(c.parameters) for c in found]
+        return {p["tile"] if "tile" in p else p["N"].split(" ", 1)[1] for p in named}
 
     assert tiles(one_hot(x, 4)) == {"BLOCK"}
     whole = build(Flip("N"), x, torch.full((8,), NAN), tiles={"BLOCK": ("N", 4)})
@@ -318,3 +319,73 @@ def test_a_wrong_formula_is_a_mismatch() -> None:
 def test_a_square_root_in_place_of_abs_is_a_mismatch() -> None:
     x = torch.tensor([4.0, -9.0, 2.25])
     assert faults(build(Abs(), x, x.abs().sqrt())) == {"value-mismatch"}
+
+
+def flipped_by_sums(x: torch.Tensor, tile: int) -> torch.Tensor:
+    """Each padded tile reversed in itself, as tl.flip does it up to Triton 3.2.
+
+    Every element of the tile is multiplied with 1 or 0 and added, a step for each bit of a lane.
+    """
+    out: list[float] = []
+    for start in range(0, len(x), tile):
+        lanes = x.tolist()[start : start + tile]
+        lanes += [0.0] * (tile - len(lanes))
+        for bit in range(tile.bit_length() - 1):
+            lanes = [lanes[k ^ (1 << bit)] * 1.0 + lanes[k] * 0.0 for k in range(tile)]
+        out += lanes
+    return torch.tensor(out[: len(x)], dtype=x.dtype)
+
+
+TILE_LOCAL = {
+    "block-local-flip": torch.tensor([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]),
+    "padding-leak": torch.tensor([1.0]),
+    "signed-zero-lost": torch.tensor([1.0, -0.0, 2.0]),
+    "nan-contamination": torch.tensor([1.0, 2.0, 3.0, 4.0, NAN, 6.0, 7.0, 8.0]),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
+def test_a_tile_that_is_reversed_in_itself_by_arithmetic(dtype: torch.dtype) -> None:
+    """One prediction holds wherever such a kernel goes wrong, and says what is at work there."""
+    trials = {}
+    for fault, values in TILE_LOCAL.items():
+        x = values.to(dtype)
+        got = flipped_by_sums(x, 4)
+        trials[fault] = build(Flip("N"), x, got, tiles={"BLOCK": ("N", 4)})
+    found = [
+        c for c in candidates(trials["nan-contamination"], "nan-contamination") if not c.partial
+    ]
+    [motion] = [c for c in found if ("N", "local BLOCK") in c.parameters]
+    assert ("moved by", "multiplying with 0 and 1 and adding") in motion.parameters
+    for fault, trial in trials.items():
+        claim = motion.predict(trial)
+        assert claim is not None and fault in claim.faults
+        assert not claim.refuted(trial).any()
+
+
+def test_a_nan_spreads_from_a_lane_that_is_not_stored() -> None:
+    x = torch.tensor([1.0, 2.0, 3.0, 4.0, 5.0, NAN])
+    got = flipped_by_sums(x, 4)  # the NaN itself comes out beyond the end
+    assert torch.isnan(got).tolist() == [False] * 4 + [True] * 2
+    trial = build(Flip("N"), x, got, tiles={"BLOCK": ("N", 4)})
+    assert faults(trial) == {"block-local-flip", "padding-leak", "nan-contamination"}
+
+
+def test_arithmetic_in_what_is_right_but_for_it() -> None:
+    """x + flip(x), the flip a sum: the tiles are in their places, and zeros lose their signs."""
+    both = Reference(lambda x: x + torch.flip(x, (0,)), tolerance="exact")
+    x = torch.tensor([-0.0, 1.0, 2.0, INF, 4.0, -0.0])
+    padded = torch.cat([x.flip(0), torch.zeros(2)]).reshape(2, 4).flip(1).reshape(-1)
+    got = x + flipped_by_sums(padded, 4)[:6]
+    trial = build(both, x, got, tiles={"BLOCK": ("N", 4)})
+    assert faults(trial) == {"nan-contamination", "signed-zero-lost"}
+    [motion] = candidates(trial, "signed-zero-lost")
+    assert ("N", "reverse BLOCK") in motion.parameters
+
+
+def test_what_only_moves_is_not_said_to_be_added_up() -> None:
+    x = TILE_LOCAL["nan-contamination"]
+    got = x.reshape(2, 4).flip(1).reshape(-1)
+    trial = build(Flip("N"), x, got, tiles={"BLOCK": ("N", 4)})
+    assert faults(trial) == {"block-local-flip"}
+    assert not any("moved by" in dict(c.parameters) for c in candidates(trial, "block-local-flip"))

@@ -6,12 +6,16 @@ along that axis, MASKED where a masked lane's value comes out. A tile is given b
 number ("the constexpr BLOCK", "the next power of two"), so that the same motion can be tested at
 other sizes. Which faults a motion shows follows from the sizes: a kernel that reverses each padded
 tile leaks padding at N = 1 and is block-local at N = 2 * BLOCK.
+
+Up to Triton 3.2, `tl.flip` moves elements by arithmetic: it multiplies with 0 and 1 and adds (claim
+A4). A motion can be such a one: then a NaN or Inf spreads over its whole tile, from lanes that are
+not stored as well, and zeros lose their signs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import torch
@@ -20,7 +24,7 @@ from tritaudit.contracts import Flip, Operations
 from tritaudit.dtypes import dtype_of
 from tritaudit.faults.protocol import Candidate, Claim, contract_of, evaluate
 from tritaudit.model import MASKED
-from tritaudit.tensors import bits_of, from_bits, number_as
+from tritaudit.tensors import bits_of, from_bits, is_nan, is_negative_zero, number_as
 from tritaudit.trial import Trial
 
 
@@ -61,8 +65,8 @@ class TileRule:
 
 
 @lru_cache(maxsize=4)  # one prediction asks for the same few, and they can be large
-def _sources(kind: str, extent: int, tile: int) -> torch.Tensor:
-    at = torch.arange(extent)
+def _sources(kind: str, extent: int, tile: int, lanes: int) -> torch.Tensor:
+    at = torch.arange(lanes)
     base, lane = at // tile * tile, at % tile
     match kind:
         case "keep":
@@ -100,9 +104,12 @@ class Way:
     kind: str
     tile: TileRule | None = None
 
-    def sources(self, extent: int, tile: int) -> torch.Tensor:
-        """The source position of each of `extent` positions; MASKED for a masked lane."""
-        return _sources(self.kind, extent, tile)
+    def sources(self, extent: int, tile: int, lanes: int = 0) -> torch.Tensor:
+        """The source position of each of `extent` positions; MASKED for a masked lane.
+
+        `lanes`: of so many positions instead, those of whole tiles.
+        """
+        return _sources(self.kind, extent, tile, lanes or extent)
 
     def faults(self, extent: int, tile: int, asked: bool) -> frozenset[str]:
         """The faults that this way shows on an axis that the contract reverses (`asked`) or not."""
@@ -132,6 +139,23 @@ class Way:
 KEEP, REVERSE = Way("keep"), Way("reverse")
 
 
+def added_up(x: torch.Tensor, axis: int, tile: int) -> torch.Tensor:
+    """What whole tiles of floats become if multiplying with 0 and 1 and adding brought them there.
+
+    As tl.flip up to Triton 3.2: a step for each bit of the lane, y = other * 1 + own * 0. NaNs come
+    out with any sign and payload.
+    """
+    d = dtype_of(x.dtype)
+    wide = (x.to(torch.float32) if d.bits == 8 else x).to(torch.float64).movedim(axis, -1)
+    lanes = torch.arange(wide.shape[-1], device=x.device)
+    y = wide[..., lanes // tile * tile + tile - 1 - lanes % tile]  # as it was before the flip
+    step = 1
+    while step < tile:
+        y = y[..., lanes ^ step] + y * 0.0
+        step *= 2
+    return number_as(y.movedim(-1, axis).contiguous(), d)
+
+
 @dataclass(frozen=True, slots=True)
 class Motion:
     """One way an axis, or one way for the flattened tensor; and what comes out of masked lanes."""
@@ -139,6 +163,8 @@ class Motion:
     ways: tuple[Way, ...]
     flat: bool = False
     leak: float | int = 0
+    #: tiles are reversed by multiplying with 0 and 1 and adding.
+    summed: bool = False
 
     def move(self, trial: Trial, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """`x` moved, and a mask of where a masked lane's value came out."""
@@ -148,17 +174,22 @@ class Motion:
         if self.flat:
             bits = bits.reshape(-1)
         masked = torch.zeros(bits.shape, dtype=torch.bool, device=bits.device)
+        filler = bits_of(number_as(torch.tensor([self.leak]), d)).to(bits.device)
         for axis, way in enumerate(self.ways):
             extent = bits.shape[axis]
             tile = way.tile.of(trial, extent) if way.tile is not None else 1
             if way.kind == "keep" or not extent:
                 continue
-            sources = way.sources(extent, tile).to(bits.device)
-            bits = bits.index_select(axis, sources.clamp(min=0))
+            summed = self.summed and way.tile is not None and d.is_float
+            lanes = -(-extent // tile) * tile if summed else extent
+            sources = way.sources(extent, tile, lanes).to(bits.device)
             line = (sources == MASKED).reshape([-1 if k == axis else 1 for k in range(bits.dim())])
+            bits = torch.where(line, filler, bits.index_select(axis, sources.clamp(min=0)))
             masked = masked.index_select(axis, sources.clamp(min=0)) | line
-        filler = bits_of(number_as(torch.tensor([self.leak]), d)).to(bits.device)
-        return from_bits(torch.where(masked, filler, bits).reshape(shape), d), masked.reshape(shape)
+            if summed:
+                bits = bits_of(added_up(from_bits(bits, d), axis, tile)).narrow(axis, 0, extent)
+                masked = masked.narrow(axis, 0, extent)
+        return from_bits(bits.reshape(shape), d), masked.reshape(shape)
 
     def faults(self, trial: Trial, shape: tuple[int, ...], dims: tuple[int, ...]) -> set[str]:
         """The faults at work for a tensor of `shape` that should be reversed along `dims`."""
@@ -205,6 +236,9 @@ def candidate(motion: Motion, names: tuple[str, ...], fault: str) -> Candidate:
             return None
         predicted.impossible = predicted.undecided = None
         masked = masks[0] if contract_of(trial).moves_only and len(masks) == 1 else None
+        if motion.summed:
+            predicted.any_nan = True  # a NaN keeps neither sign nor payload
+            faults |= _of_sums(trial, motion, predicted.value)
         return Claim(predicted, None, tuple(sorted(faults)), masked)
 
     parameters: list[tuple[str, str]] = []
@@ -214,6 +248,8 @@ def candidate(motion: Motion, names: tuple[str, ...], fault: str) -> Candidate:
             parameters.append((name, f"{way.kind} {tile}".strip()))
     if motion.leak:
         parameters.append(("masked lanes", str(motion.leak)))
+    if motion.summed:
+        parameters.append(("moved by", "multiplying with 0 and 1 and adding"))
     general = sum(way.tile.general for way in motion.ways if way.tile is not None)
     key = " ".join(f"{n}:{v}" for n, v in parameters) + f" flat={motion.flat}"
     return Candidate(
@@ -222,8 +258,22 @@ def candidate(motion: Motion, names: tuple[str, ...], fault: str) -> Candidate:
         predict,
         statement=_statement(motion, names),
         parameters=tuple(parameters),
-        general=general + (1 if motion.flat else 0),
+        general=general + motion.flat + motion.summed,
     )
+
+
+def _of_sums(trial: Trial, motion: Motion, value: torch.Tensor) -> set[str]:
+    """What arithmetic adds to a motion: the faults that show where only it makes a difference."""
+    if not bool((is_nan(value) | (bits_of(value) == 0)).any()):
+        return set()
+    moved = replace(motion, summed=False)
+    pure = evaluate(trial, Operations(flip=lambda x, dims: moved.move(trial, x)[0]))
+    if pure is None:
+        return set()
+    zeros = is_negative_zero(pure.value) & (bits_of(value) == 0)
+    spread = is_nan(value) & ~is_nan(pure.value)
+    found = {"signed-zero-lost": zeros, "nan-contamination": spread}
+    return {fault for fault, where in found.items() if bool(where.any())}
 
 
 _WORDS = {
@@ -247,6 +297,8 @@ def _statement(motion: Motion, names: tuple[str, ...]) -> str:
         if way.kind != "keep" or len(motion.ways) == 1:
             tile = way.tile.text(name) if way.tile is not None else ""
             parts.append(_WORDS[way.kind].format(axis=name, tile=tile))
+    if motion.summed:
+        parts.append("tiles are reversed by multiplying with 0 and 1 and adding")
     return "; ".join(parts) if parts else "nothing moves"
 
 
@@ -339,6 +391,27 @@ def one_axis(
             for rule in rules:
                 for way in ways(rule):
                     yield candidate(Motion((way,), flat=True, leak=leak), names, fault)
+
+
+#: the ways of an axis whose tiles may have been reversed by tl.flip.
+_FLIPPED = ("reverse", "local", "mirrored")
+
+
+def by_sums(trial: Trial, fault: str) -> Iterator[Candidate]:
+    """Motions whose tiles are reversed by arithmetic: right ones, and wrong ones along an axis."""
+    flipped = asked(trial)
+    if flipped is None or not trial.source.is_floating_point():
+        return
+    names = axis_names(trial, len(flipped.shape))
+    right = tuple(REVERSE if k in flipped.dims else KEEP for k in range(len(flipped.shape)))
+    for dim in flipped.dims:
+        own = [TileRule("named", t.name) for t in trial.case.tiles_of(names[dim])]
+        padded = [TileRule("pow2", size=least) for least in LEAST[:2]]
+        rules = [*own, *padded] if own else tile_rules(trial, names[dim], flipped.shape[dim])
+        for rule in rules:
+            for kind in _FLIPPED:
+                ways = (*right[:dim], Way(kind, rule), *right[dim + 1 :])
+                yield candidate(Motion(ways, summed=True), names, fault)
 
 
 def several_axes(trial: Trial) -> Iterator[Candidate]:

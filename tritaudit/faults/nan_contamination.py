@@ -53,7 +53,7 @@ from collections.abc import Iterator
 import torch
 
 from tritaudit.dtypes import dtype_of
-from tritaudit.faults.motions import TileRule, axis_names, tile_rules
+from tritaudit.faults.motions import TileRule, axis_names, by_sums, tile_rules
 from tritaudit.faults.protocol import Candidate, Claim, Fault, fixed
 from tritaudit.tensors import bits_of, from_bits, is_nan
 from tritaudit.trial import Trial
@@ -126,6 +126,7 @@ def candidates(trial: Trial) -> Iterator[Candidate]:
             yield _candidate(dim, names[dim], rule)
         yield _candidate(dim, names[dim], None)
     yield _candidate(None, "all", None)
+    yield from by_sums(trial, "nan-contamination")
 
 
 FAULT = Fault("nan-contamination", candidates=candidates)

@@ -48,6 +48,7 @@ from collections.abc import Iterator
 import torch
 
 from tritaudit.dtypes import dtype_of
+from tritaudit.faults.motions import by_sums
 from tritaudit.faults.protocol import Candidate, Claim, Fault, contract_of, fixed
 from tritaudit.tensors import bits_of, from_bits, is_nan, is_negative_zero
 from tritaudit.trial import Trial
@@ -95,6 +96,7 @@ def candidates(trial: Trial) -> Iterator[Candidate]:
     if bool((is_negative_zero(trial.expected.value) & trial.wrong).any()):
         yield _candidate(True)
         yield _candidate(False)
+        yield from by_sums(trial, "signed-zero-lost")
 
 
 FAULT = Fault("signed-zero-lost", candidates=candidates)
