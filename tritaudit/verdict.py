@@ -52,7 +52,9 @@ def conclude(
     result = replace(result, findings=findings, missing=())
     unexpected = [f for f in findings if not f.expected]
     if unexpected:
-        return replace(result, outcome=Outcome.FAIL)
+        silent = () if replay or narrowed else _silent(result, expect, triton_version)
+        stale = [k for k in silent if result.coverage.launches and _reached(k, result.coverage)]
+        return replace(result, outcome=Outcome.FAIL, missing=_names(stale))
     if result.outcome is Outcome.ERROR:
         return result
     empty = _nothing_ran(result)
@@ -115,21 +117,30 @@ def _nothing_ran(result: CaseResult) -> CaseResult | None:
 def _against_expectations(
     result: CaseResult, expect: tuple[Known, ...], triton_version: str, acceptance: Acceptance
 ) -> CaseResult:
-    applying = [k for k in expect if k.applies(triton_version, result.backend)]
-    # Two backends are compared only where a run has both.
-    single = [k for k in applying if k.fault != "backend-divergence"]
-    silent = [k for k in single if not _showed(k, result.findings)]
+    silent = _silent(result, expect, triton_version)
     stale = [k for k in silent if _reached(k, result.coverage)]
     if stale:
-        missing = tuple(dict.fromkeys(k.fault for k in stale))
+        missing = _names(stale)
         reason = f"expected {', '.join(missing)}, which no longer shows"
         if not all(acceptance.was_stale(result.case, result.backend, f) for f in missing):
             return replace(result, outcome=Outcome.STALE, missing=missing, reason=reason)
         result = replace(result, missing=missing, reason=f"{reason}, as in the baseline")
     elif silent:
-        unreached = ", ".join(dict.fromkeys(k.fault for k in silent))
+        unreached = ", ".join(_names(silent))
         result = replace(result, reason=f"{unreached} not reached")
     return replace(result, outcome=Outcome.KNOWN if result.findings else Outcome.PASS)
+
+
+def _silent(result: CaseResult, expect: tuple[Known, ...], triton_version: str) -> list[Known]:
+    """The expectations that apply and did not show."""
+    applying = [k for k in expect if k.applies(triton_version, result.backend)]
+    # Two backends are compared only where a run has both.
+    single = [k for k in applying if k.fault != "backend-divergence"]
+    return [k for k in single if not _showed(k, result.findings)]
+
+
+def _names(known: Iterable[Known]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(k.fault for k in known))
 
 
 def _showed(known: Known, findings: tuple[Finding, ...]) -> bool:

@@ -55,6 +55,16 @@ HOSTILE = [
 ]
 
 
+def test_every_format_tells_a_stale_expectation_beside_an_unexpected_finding() -> None:
+    location = Location("cases/k.py", 3)
+    failed = samples.result("k", Outcome.FAIL, [samples.unexplained()], location=location)
+    before = replace(samples.report(), results=(failed,))
+    after = replace(before, results=(replace(failed, missing=("padding-leak",)),))
+    for render in (junit.render, markdown.render, sarif.render, github.render):
+        assert "padding-leak" in render(after), render.__module__
+        assert "padding-leak" not in render(before), render.__module__
+
+
 # --------------------------------------------------------------------------- JUnit
 
 

@@ -408,6 +408,15 @@ def test_problems_show_what_a_line_cannot_hold() -> None:
     assert drawn[Outcome.PASS] is None
 
 
+def test_a_stale_expectation_is_told_beside_an_unexpected_finding() -> None:
+    failed = replace(samples.report().results[0], outcome=Outcome.FAIL, missing=("padding-leak",))
+    assert terminal.render_problem(replace(failed, missing=())) is None
+    drawn = terminal.render_problem(failed)
+    assert drawn is not None
+    assert "expect= names padding-leak, which did not show" in " ".join(shown(drawn).split())
+    assert "padding-leak did not show" in terminal.render_result_line(failed).plain
+
+
 def test_a_summary_of_nothing_says_so() -> None:
     empty = replace(samples.report(), results=(), ended="interrupted: 0 of 8 cases finished")
     drawn = rows(terminal.render_summary(empty))

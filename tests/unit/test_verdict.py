@@ -72,6 +72,17 @@ def test_an_unexpected_finding_weighs_more_than_a_missing_one() -> None:
     assert outcome(result(finding("crash")), LEAK) is Outcome.FAIL
 
 
+def test_a_missing_fault_is_told_beside_an_unexpected_one() -> None:
+    seen = conclude(result(finding("crash")), (LEAK,), "3.9.0")
+    assert (seen.outcome, seen.missing) == (Outcome.FAIL, ("padding-leak",))
+    for limits in ({"replay": True}, {"narrowed": True}):
+        assert conclude(result(finding("crash")), (LEAK,), "3.9.0", **limits).missing == ()
+    short = Coverage(launches=1, dtypes=(("float32", 1),), cut_short="no time was left")
+    assert conclude(result(finding("crash"), coverage=short), (LEAK,), "3.9.0").missing == ()
+    nothing = result(finding("crash"), coverage=Coverage())
+    assert conclude(nothing, (LEAK,), "3.9.0").missing == ()
+
+
 def test_an_expected_fault_that_does_not_show_is_stale() -> None:
     seen = conclude(result(finding("crash")), (LEAK, CRASH), "3.9.0")
     assert seen.outcome is Outcome.STALE

@@ -221,6 +221,7 @@ def fails(result: CaseResult, fail_on: FailOn = FailOn.NOTE) -> bool:
     match result.outcome:
         case Outcome.FAIL:
             news = [f.severity for f in result.findings if not f.expected] or [Severity.ERROR]
+            news += [Severity.WARNING] if result.missing else []
             return any(map(fail_on.counts, news))
         case Outcome.STALE:
             return fail_on.counts(Severity.WARNING)

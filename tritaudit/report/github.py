@@ -61,7 +61,7 @@ def _annotations(result: CaseResult) -> Iterator[tuple[str, str]]:
             ]
         )
         yield command, _command(command, title, message, place_of(finding, result))
-    if result.outcome is Outcome.STALE:
+    if result.outcome in (Outcome.STALE, Outcome.FAIL) and result.missing:
         missing = ", ".join(map(line, result.missing))
         message = f"expected, but did not show: {missing}"
         title = f"stale expectation in {line(result.case)}"

@@ -87,12 +87,12 @@ def _verdict(test: ElementTree.Element, result: CaseResult) -> None:
             found = [f for f in result.findings if not f.expected]
             kinds = ", ".join(line(f.fault) for f in found) or "fail"
             failure = ElementTree.SubElement(test, "failure", type=kinds)
-            failure.set("message", "; ".join(_message(result)) or line(result.reason))
+            told = [*_message(result), *_missing(result)]
+            failure.set("message", "; ".join(told) or line(result.reason))
             failure.text = "\n\n".join(plain(render_finding(f, 100)) for f in found)
         case Outcome.STALE:
-            missing = ", ".join(map(line, result.missing))
             failure = ElementTree.SubElement(test, "failure", type="stale")
-            failure.set("message", f"expected, but did not show: {missing}")
+            failure.set("message", "; ".join(_missing(result)))
             failure.text = block(result.reason)
         case Outcome.ERROR:
             error = ElementTree.SubElement(test, "error", type="error")
@@ -105,3 +105,8 @@ def _verdict(test: ElementTree.Element, result: CaseResult) -> None:
 def _message(result: CaseResult) -> list[str]:
     found = [f for f in result.findings if not f.expected]
     return [f"{fault_in_short(f)}: {line(f.summary)}" for f in found]
+
+
+def _missing(result: CaseResult) -> list[str]:
+    names = ", ".join(map(line, result.missing))
+    return [f"expected, but did not show: {names}"] if names else []

@@ -110,7 +110,7 @@ def _entries(result: CaseResult) -> Iterator[Json]:
             level = severity_look(finding.severity).sarif
             entry = _result(line(finding.fault), level, text, place_of(finding, result))
             yield {**entry, **_identity(entry, result), **_details(entry, finding)}
-    if result.outcome is Outcome.STALE:
+    if result.outcome in (Outcome.STALE, Outcome.FAIL):
         for fault in result.missing:
             text = f"{line(result.case)} expects {line(fault)}, which no longer shows."
             level = severity_look(Severity.WARNING).sarif

@@ -263,11 +263,12 @@ def print_problem(console: Console, result: CaseResult) -> None:
 def render_problem(result: CaseResult, width: int = 80) -> RenderableType | None:
     """What a line cannot hold: the whole reason, the place, what the case printed.
 
-    None for an outcome that needs no such text (pass, known, skip, and fail without output).
+    None for an outcome that needs no such text: pass, known, skip, and fail where no expectation is
+    stale and nothing was printed.
     """
     look = outcome_look(result.outcome)
     parts: list[RenderableType] = []
-    if result.outcome is Outcome.STALE and result.missing:
+    if result.outcome in (Outcome.STALE, Outcome.FAIL) and result.missing:
         names = listed([line(m) for m in result.missing])
         parts.append(
             Text(
