@@ -31,6 +31,7 @@ __all__ = [
     "arguments_of",
     "bound_call",
     "case_of",
+    "chosen_axes",
     "describe_calls",
     "load_function",
     "load_object",
@@ -287,6 +288,25 @@ def _case(call: CallSpec, function: Any) -> Case:
         in_place=name if call.in_place else None,
         output=call.output,
     )
+
+
+def chosen_axes(call: CallSpec, case: Case, *, refused: bool, wrong: bool) -> str:
+    """A remark on how many axes the tensors had, where the tool chose that and it may be to blame.
+
+    Args:
+        refused: the function raised for every tensor that was tried.
+        wrong: it was found to be wrong, in whatever way.
+    """
+    axes = len(case.inputs[0].axes)
+    if call.ndim or not (refused or (wrong and axes > 2)):
+        return ""
+    had = f"{axes} axes" if axes != 1 else "1 axis"
+    option = "--abs" if call.absolute else f"--reference {call.reference}"
+    option = f"--flip {','.join(map(str, call.flip))}" if call.flip else option
+    reason = f"the fewest for which {option} makes sense; --ndim sets another number"
+    if refused:
+        return f"the function refuses every tensor of {had}, {reason}"
+    return f"the tensors had {had}, {reason}"
 
 
 def _promise(call: CallSpec) -> tuple[AnyContract, tuple[str, ...], tuple[str, ...]]:

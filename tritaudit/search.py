@@ -23,7 +23,7 @@ from tritaudit import exhaustive, generate, interpreter
 from tritaudit.backend import DeviceLostError, current, device_lives, explain_error
 from tritaudit.bisect import climb, narrow
 from tritaudit.blocks import with_edges
-from tritaudit.calls import case_of
+from tritaudit.calls import case_of, chosen_axes
 from tritaudit.confirm import same_result
 from tritaudit.divergence import disagreement
 from tritaudit.fleet import compile_kinds
@@ -330,6 +330,8 @@ class Search:
 # --------------------------------------------------------------------------- entry points
 
 
+#: what a function shows that takes no tensor at all.
+_REFUSALS = {"crash", "api-rejects"}
 #: the latest search of this process, for `end_soon`.
 _RUNNING: list[Search] = []
 
@@ -393,6 +395,12 @@ def _audit(request: UnitRequest, emit: Callable[[Event], None], inflight: InFlig
         _give_up(book, error)
     if findings:
         outcome = Outcome.FAIL
+    if request.call is not None and request.repro is None:
+        refused = [set(f) <= _REFUSALS and bool(f) for f in book.record.values()]
+        told = chosen_axes(
+            request.call, case, refused=bool(refused) and all(refused), wrong=bool(findings)
+        )
+        book.notes.update(filter(None, [told]))
     return CaseResult(
         case=request.case,
         backend=str(book.backend),

@@ -123,6 +123,17 @@ def test_every_misbehaviour_has_one_verdict(tritaudit: Command, package: Path) -
     assert len(results) == len(wanted)
 
 
+def test_a_function_that_takes_no_tensor_of_so_many_axes_is_remarked_on(
+    tritaudit: Command, package: Path
+) -> None:
+    told = tritaudit("run", "rowpkg.ops:right", "--flip", "7", *QUICK)
+    assert told.returncode == 1
+    remark = " ".join(told.stdout.split())
+    assert "the function refuses every tensor of 8 axes, the fewest for which --flip 7" in remark
+    told = tritaudit("run", "rowpkg.ops:right", "--flip", "7", "--ndim", "8", *QUICK)
+    assert "--ndim sets another number" not in " ".join(told.stdout.split())
+
+
 def test_a_view_that_is_right_is_remarked_on(tritaudit: Command, package: Path) -> None:
     told = tritaudit("run", "rowpkg.ops:keeps", "--abs", *QUICK[:-1], "uint8")
     assert told.returncode == 0, told.stdout

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from tritaudit.calls import case_of, describe_calls
+from tritaudit.calls import case_of, chosen_axes, describe_calls
 from tritaudit.contracts import Abs, Flip, Reference
 from tritaudit.model import CallSpec, Case, UnitRequest
 
@@ -222,3 +222,24 @@ def test_a_promise_that_does_not_fit_is_one_sentence(
     promise: dict[str, object], sentence: str
 ) -> None:
     assert sentence in refusal("calledpkg.ops:double", **promise)
+
+
+@pytest.mark.parametrize(
+    ("promise", "refused", "wrong", "told"),
+    [
+        ({"flip": (7,)}, True, True, "the function refuses every tensor of 8 axes, the fewest"),
+        ({"flip": (7,)}, False, True, "the tensors had 8 axes, the fewest for which --flip 7"),
+        ({"absolute": "exact"}, True, True, "tensor of 1 axis, the fewest for which --abs makes"),
+        ({"flip": (7,)}, False, False, ""),
+        ({"flip": (1,)}, False, True, ""),
+        ({"flip": (7,), "ndim": 8}, True, True, ""),
+    ],
+)
+def test_it_is_told_how_many_axes_were_chosen_where_that_may_be_to_blame(
+    promise: dict[str, object], refused: bool, wrong: bool, told: str
+) -> None:
+    call = CallSpec("calledpkg.ops:double", **promise)  # type: ignore[arg-type]
+    case = made("calledpkg.ops:double", **promise)
+    found = chosen_axes(call, case, refused=refused, wrong=wrong)
+    assert told in found and bool(told) == bool(found)
+    assert not found or found.endswith(" makes sense; --ndim sets another number")
