@@ -22,6 +22,7 @@ from types import ModuleType, TracebackType
 
 from tritaudit.faults import FAULT_IDS
 from tritaudit.model import Case, CaseError, CaseInfo, SkipFile
+from tritaudit.report.wording import count, listed
 from tritaudit.targets import (
     PROMISES,
     CatalogueError,
@@ -203,9 +204,36 @@ def problem_of(error: BaseException, path: str) -> LoadProblem:
         return LoadProblem(shown_path(path), line, "the file ends the process when it is loaded")
     if isinstance(error, OSError) and not line:
         return LoadProblem(shown_path(path), 0, f"cannot be read: {error.strerror or error}")
+    told = _misused(error) if isinstance(error, TypeError) else ""
+    if told:
+        return LoadProblem(shown_path(path), line, told)
     first = str(error).strip().splitlines()[:1]
     message = ": ".join([type(error).__name__, *first])
     return LoadProblem(shown_path(path), line, message)
+
+
+def _misused(error: TypeError) -> str:
+    """What is wrong with the arguments of `Case(...)` and its like; "" for another error."""
+    import tritaudit  # the command line, which needs no torch, has no case file to look at
+
+    name, dot, problem = str(error).partition(".__init__() ")
+    if not dot or name not in tritaudit.__all__:
+        return ""
+    takes = inspect.signature(getattr(tritaudit, name)).parameters.values()
+    names = [p.name for p in takes if p.kind is not p.VAR_POSITIONAL]
+    unknown = re.match(r"got an unexpected keyword argument '(\w+)'", problem)
+    if unknown:
+        if not names:
+            return f"{name} takes its arguments by position, and none named {unknown[1]!r}"
+        near = nearest(unknown[1], names) or f"; it takes {', '.join(names)}"
+        return f"{name} takes no argument {unknown[1]!r}{near}"
+    if problem.startswith("missing "):
+        lacking = re.findall(r"'(\w+)'", problem)
+        return f"{name} needs {listed(lacking)} as well"
+    twice = re.match(r"got multiple values for argument '(\w+)'", problem)
+    if twice:
+        return f"{name} gets {twice[1]!r} twice, by position and by name"
+    return f"{name} takes {count(len(names), 'argument')} at most: {', '.join(names)}"
 
 
 def _line_in(traceback: TracebackType | None, path: str) -> int:

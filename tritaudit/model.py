@@ -140,8 +140,45 @@ def _dtype_name(value: object) -> str:
     return name
 
 
+def _several(what: str, value: Any, kind: type | tuple[type, ...], wanted: str) -> tuple[Any, ...]:
+    """One value of a kind, or several.
+
+    Raises:
+        CaseError: it is neither; what the values are is for the caller to see.
+    """
+    if isinstance(value, kind):
+        return (value,)
+    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+        raise CaseError(f"{what}: expected {wanted} or several, not {value!r}")
+    return tuple(value)
+
+
+def _axes(what: str, value: object) -> tuple[str, ...]:
+    """Axes in one text, separated by spaces, or in a list."""
+    listed = value.split() if isinstance(value, str) else value
+    axes = tuple(listed) if isinstance(listed, Iterable) else (None,)
+    if not all(isinstance(axis, str) for axis in axes):
+        raise CaseError(f'{what}: expected axes, as "H W", not {value!r}')
+    return axes
+
+
+def _bounds(axes: object) -> tuple[tuple[str, int, int | None], ...]:
+    """The bounds of axes, as `Case(axes=)` takes them."""
+    if not isinstance(axes, Mapping):
+        raise CaseError(f'axes: expected bounds by name, as {{"N": (0, 512)}}, not {axes!r}')
+    out = []
+    for name, bounds in axes.items():
+        low, high = bounds if isinstance(bounds, (tuple, list)) and len(bounds) == 2 else (None, "")
+        if not isinstance(low, int) or not (high is None or isinstance(high, int)):
+            raise CaseError(
+                f"axes: {name!r} has two bounds, as (0, 512) or (0, None), not {bounds!r}"
+            )
+        out.append((name, low, high))
+    return tuple(out)
+
+
 def _edges(axis: str, sizes: int | Iterable[int]) -> tuple[int, ...]:
-    listed = (sizes,) if isinstance(sizes, int) else tuple(sizes)
+    listed = _several(f"edges of the axis {axis!r}", sizes, int, "a size")
     for size in listed:
         if not isinstance(size, int) or size < 1:
             raise CaseError(f"edges of the axis {axis!r} are positive sizes, not {size!r}")
@@ -170,7 +207,7 @@ class Tensor:
         dtypes: object = ("float32",),
         layouts: str | Iterable[str] = ("contiguous",),
     ) -> None:
-        names = tuple(axes.split()) if isinstance(axes, str) else tuple(axes)
+        names = _axes(f"Tensor {name!r}", axes)
         for axis in names:
             _identifier("an axis", axis)
         if len(set(names)) != len(names):
@@ -181,7 +218,7 @@ class Tensor:
         if not listed:
             raise CaseError(f"Tensor {name!r} has no dtypes")
         kinds = tuple(dict.fromkeys(_dtype_name(d) for d in listed))
-        wanted = (layouts,) if isinstance(layouts, str) else tuple(layouts)
+        wanted = _several(f"layouts of Tensor {name!r}", layouts, str, "a layout")
         known = [str(layout) for layout in Layout]
         for layout in wanted:
             if layout not in known:
@@ -207,7 +244,7 @@ class Tile:
     sizes: tuple[int, ...]
 
     def __init__(self, name: str, axis: str, sizes: int | Iterable[int]) -> None:
-        listed = (sizes,) if isinstance(sizes, int) else tuple(sizes)
+        listed = _several(f"Tile {name!r}", sizes, int, "a size")
         if not listed:
             raise CaseError(f"Tile {name!r} has no sizes")
         for size in listed:
@@ -236,7 +273,11 @@ class Scalar:
 
     def __post_init__(self) -> None:
         _identifier("a Scalar", self.name)
-        object.__setattr__(self, "values", tuple(self.values))
+        values = _several(f"values of Scalar {self.name!r}", self.values, (int, float), "a number")
+        for value in (*values, self.low, self.high):
+            if value is not None and not isinstance(value, (int, float)):
+                raise CaseError(f"Scalar {self.name!r} needs numbers, not {value!r}")
+        object.__setattr__(self, "values", values)
         ranged = self.low is not None or self.high is not None
         if bool(self.values) == ranged:
             raise CaseError(f"Scalar {self.name!r} needs either values or low and high")
@@ -283,8 +324,10 @@ class Known:
             raise CaseError(f"unknown backend {backend!r}; known are interpreter, gpu")
         names: tuple[str, ...] | None = None
         if dtypes is not None:
-            listed = (dtypes,) if isinstance(dtypes, str) else tuple(dtypes)
+            listed = _several(f"dtypes of Known({fault!r})", dtypes, str, "a dtype")
             names = tuple(_dtype_name(d) for d in listed)
+        if triton is not None and not isinstance(triton, str):
+            raise CaseError(f"Known({fault!r}, triton={triton!r}) is not a version specifier")
         if triton is not None:
             from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
@@ -394,20 +437,25 @@ class Case:
             raise CaseError(f"unknown contract {contract!r}; known are Flip, Abs and Reference")
         put("run", run)
         put("contract", contract)
-        put("inputs", (inputs,) if isinstance(inputs, Tensor) else tuple(inputs))
-        put("tiles", (tiles,) if isinstance(tiles, Tile) else tuple(tiles))
-        put("scalars", (scalars,) if isinstance(scalars, Scalar) else tuple(scalars))
-        put("axes", tuple((n, lo, hi) for n, (lo, hi) in (axes or {}).items()))
+        put("inputs", _several("inputs", inputs, Tensor, "a Tensor"))
+        put("tiles", _several("tiles", tiles, Tile, "a Tile"))
+        put("scalars", _several("scalars", scalars, Scalar, "a Scalar"))
+        put("axes", () if axes is None else _bounds(axes))
         if out_dtype is not None and not inspect.isroutine(out_dtype):
             out_dtype = _dtype_name(out_dtype)
         put("out_dtype", out_dtype)
         if out_shape is not None:
-            out_shape = tuple(out_shape.split() if isinstance(out_shape, str) else out_shape)
+            out_shape = _axes("out_shape", out_shape)
         put("out_shape", out_shape)
         put("in_place", in_place)
         put("output", output)
+        if edges is not None and not isinstance(edges, Mapping):
+            raise CaseError(f'edges: expected sizes by axis, as {{"N": 1024}}, not {edges!r}')
         put("edges", tuple((axis, _edges(axis, sizes)) for axis, sizes in (edges or {}).items()))
-        listed = (expect,) if isinstance(expect, (str, Known)) else tuple(expect)
+        single = (expect,) if isinstance(expect, (str, Known)) else expect
+        listed = _several("expect", single, Known, "a fault id")
+        if twin is not None and not isinstance(twin, str):
+            raise CaseError(f"twin is the name of a case, not {twin!r}")
         put("expect", tuple(e if isinstance(e, Known) else Known(e) for e in listed))
         put("twin", twin)
         self._validate()

@@ -309,3 +309,53 @@ def test_a_file_may_skip_itself(folder: Path) -> None:
     assert [case.name for case in listing.cases] == ["right"]
     [skipped] = listing.skipped
     assert (skipped.case, skipped.line, skipped.message) == ("gpu", 2, "needs a GPU")
+
+
+# --------------------------------------------------------------------------- arguments
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ('Case(run, Abs(), X, name="x")', "Case takes no argument 'name'; it takes run, contract"),
+        ("Case(run, Abs(), X, tile=[])", "Case takes no argument 'tile'; nearest: tiles"),
+        ("Case(run)", "Case needs contract and inputs as well"),
+        ("Case(run, Abs(), X, run=run)", "Case gets 'run' twice, by position and by name"),
+        ("Case(*range(20))", "Case takes 13 arguments at most: run, contract, "),
+        ('Tensor("x")', "Tensor needs axes as well"),
+        ('Tile("B", "N", size=4)', "Tile takes no argument 'size'; nearest: sizes"),
+        ('Flip(axes="N")', "Flip takes its arguments by position, and none named 'axes'"),
+        ("Reference(lambda x: x, tol=1)", "Reference takes no argument 'tol'; "),
+        ("Case(run, Abs(), 5)", "inputs: expected a Tensor or several, not 5"),
+        ('Case(run, Abs(), X, "B")', "tiles: expected a Tile or several, not 'B'"),
+        ("Case(run, Abs(), X, scalars=3)", "scalars: expected a Scalar or several, not 3"),
+        ("Case(run, Abs(), X, axes=[1])", 'axes: expected bounds by name, as {"N": (0, 512)}'),
+        ('Case(run, Abs(), X, axes={"N": 5})', "axes: 'N' has two bounds, as (0, 512) or"),
+        ("Case(run, Abs(), X, out_shape=[5])", 'out_shape: expected axes, as "H W", not [5]'),
+        ("Case(run, Abs(), X, edges=5)", 'edges: expected sizes by axis, as {"N": 1024}, not 5'),
+        ('Case(run, Abs(), X, edges={"N": "a"})', "edges of the axis 'N': expected a size or"),
+        ("Case(run, Abs(), X, expect=5)", "expect: expected a fault id or several, not 5"),
+        ("Case(run, Abs(), X, twin=5)", "twin is the name of a case, not 5"),
+        ('Tensor("x", 5)', "Tensor 'x': expected axes, as \"H W\", not 5"),
+        ('Tensor("x", "N", layouts=5)', "layouts of Tensor 'x': expected a layout or several"),
+        ('Tile("B", "N", None)', "Tile 'B': expected a size or several, not None"),
+        ('Scalar("a", "x")', "values of Scalar 'a': expected a number or several, not 'x'"),
+        ('Scalar("a", low="a", high=3)', "Scalar 'a' needs numbers, not 'a'"),
+        ('Known("crash", dtypes=5)', "dtypes of Known('crash'): expected a dtype or several"),
+        ('Known("crash", triton=5)', "Known('crash', triton=5) is not a version specifier"),
+    ],
+)
+def test_arguments_that_cannot_be_used_are_one_sentence_with_their_line(
+    folder: Path, written: str, told: str
+) -> None:
+    names = "Abs, Case, Flip, Known, Reference, Scalar, Tensor, Tile"
+    lines = [f"from tritaudit import {names}", "def run(x): ...", 'X = Tensor("x", "N")', written]
+    write(folder / "k.py", "\n".join(lines))
+    [problem] = problems(folder, "k.py")
+    assert problem.startswith(f"k.py:4: {told}")
+    assert "TypeError" not in problem and "__init__" not in problem
+
+
+def test_a_type_error_of_the_file_itself_is_shown_as_it_is(folder: Path) -> None:
+    write(folder / "k.py", "from tritaudit import Case\nlen(5)\n")
+    assert problems(folder, "k.py") == ["k.py:2: TypeError: object of type 'int' has no len()"]
