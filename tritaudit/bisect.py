@@ -43,9 +43,19 @@ def climb(case: Case, example: Example, shows: Shows) -> tuple[Example | None, E
 
 
 def narrow(case: Case, below: Example, example: Example, shows: Shows) -> Example:
-    """The smallest example found that shows something, between two neighbours of `climb`."""
+    """The smallest example found that shows something, between two neighbours of `climb`.
+
+    First the axes in which the two are alike, as small as they may be; then the other one.
+    """
     axes = case.inputs[0].axes
     left = _MOST
+    for axis in axes:
+        low = max(1, case.bounds(axis)[0])
+        if low < example.size(axis) == below.size(axis):
+            smaller = _resized(example, axis, low)
+            left -= _elements(axes, smaller)
+            if shows(smaller):
+                below, example = _resized(below, axis, low), smaller
     while (between := _between(axes, below, example)) is not None:
         left -= _elements(axes, between)
         if left < 0:

@@ -82,6 +82,30 @@ def test_the_longest_axis_is_halved_and_none_below_its_bound() -> None:
     assert below is not None and (below.size("H"), below.size("W")) == sizes[-1]
 
 
+def test_an_axis_that_does_not_matter_is_made_as_small_as_it_may_be() -> None:
+    case = case_of(nothing, "H W", axes={"H": (1, 4)})
+
+    def shows(example: Example) -> bool:
+        return example.size("W") > 65_535 * 16
+
+    below, found = climb(case, example_of(case), shows)
+    assert below is not None
+    assert narrow(case, below, found, shows).sizes == (("H", 1), ("W", 65_535 * 16 + 1))
+
+
+def test_an_axis_that_matters_stays() -> None:
+    case = case_of(nothing, "H W", axes={"H": (1, 4)})
+
+    def shows(example: Example) -> bool:
+        return example.size("W") >= 300_000 and example.size("H") == 4
+
+    below, found = climb(case, example_of(case), shows)
+    assert below is not None
+    found = narrow(case, below, found, shows)
+    assert found.size("H") == 4
+    assert 300_000 <= found.size("W") < 310_000
+
+
 # --------------------------------------------------------------------------- in a search
 
 
