@@ -53,7 +53,7 @@ _NAMED, _CUT_SHORT = 6, 3
 class Plan:
     """How hard to look, how long, at what, and what of it counts.
 
-    `max_examples` 0: by the profile; `jobs` 0: as many as cores; `dtypes` and `faults` empty: all.
+    `max_examples` 0: by the profile; `jobs` 0: `default_jobs`; `dtypes` and `faults` empty: all.
     """
 
     seed: int = 0

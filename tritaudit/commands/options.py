@@ -112,7 +112,7 @@ JobsOption = Annotated[
         "-j",
         metavar="N|auto",
         callback=jobs,
-        text="Cases at a time; auto: as many as cores. [default: auto]",
+        text="Cases at a time; auto: as many as cores, at most 16 a GPU. [default: auto]",
     ),
 ]
 ReportOption = Annotated[
