@@ -122,8 +122,8 @@ class Supervisor:
         self.stopped = ""
         self._at_once = False
         self._server = ForkServer(backend, functions, path)
-        self._environment: Environment | None = None
-        self._devices: int | None = None
+        #: what a worker has said of versions, and how many devices it sees.
+        self._told: tuple[Environment, int] | None = None
 
     def __enter__(self) -> Supervisor:
         return self
@@ -137,33 +137,29 @@ class Supervisor:
         self._server.close()
 
     def environment(self) -> Environment:
-        """Versions and device, from a worker.
+        """Versions and devices, from a worker.
 
         Raises:
             BackendError: the backend does not start or does not answer.
         """
-        if self._environment is None:
+        return self._surroundings()[0]
+
+    def devices(self) -> int:
+        """How many devices units are spread over; 0 on the interpreter.
+
+        Raises:
+            BackendError: the backend does not start or does not answer.
+        """
+        return self._surroundings()[1]
+
+    def _surroundings(self) -> tuple[Environment, int]:
+        if self._told is None:
             ended = self.call(Call("environment", str(self.backend), _ENVIRONMENT_LIMIT))
             if not isinstance(ended, Returned):
                 raise BackendError(f"the {self.backend} does not answer ({_reason(ended)})")
-            self._environment = from_plain(Environment, ended.value)
-        return self._environment
-
-    def devices(self) -> int:
-        """How many devices units are spread over, as a worker sees them; 0 on the interpreter.
-
-        Raises:
-            BackendError: the backend does not start or does not answer.
-        """
-        if self._devices is None:
-            self._devices = 0 if self.backend is Backend.INTERPRETER else self._count_devices()
-        return self._devices
-
-    def _count_devices(self) -> int:
-        ended = self.call(Call("devices", None, _ENVIRONMENT_LIMIT))
-        if not isinstance(ended, Returned) or not isinstance(ended.value, int):
-            raise BackendError(f"the {self.backend} does not answer ({_reason(ended)})")
-        return ended.value
+            told: Any = ended.value
+            self._told = (from_plain(Environment, told["environment"]), told["devices"])
+        return self._told
 
     def check_interpreter(self, *, fast: bool, strict: int | None) -> None:
         """Ask a worker whether the interpreter can run as it is to (see `interpreter.use`).

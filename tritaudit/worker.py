@@ -124,12 +124,6 @@ def _draft(data: Any, link: Link) -> Plain:
         return {"problem": str(error)}
 
 
-def _devices(data: Any, link: Link) -> Plain:
-    """How many devices torch sees."""
-    api = _accelerator()
-    return api.device_count() if api is not None else 0
-
-
 def _accelerator() -> Any:
     """The part of torch for the devices that it sees, None where it sees none. ROCm is `cuda`."""
     import torch
@@ -139,30 +133,27 @@ def _accelerator() -> Any:
 
 
 def _environment(data: Any, link: Link) -> Plain:
-    """Versions and devices. Data: the backend."""
+    """Versions, and how many devices torch sees. Data: the backend."""
     import numpy
     import torch
     import triton
 
     from tritaudit.doctor.look import driver_version
 
-    gpu, driver = "", ""
     api = _accelerator() if data == Backend.GPU else None
-    if api is not None:
-        names = (api.get_device_name(k) for k in range(api.device_count()))
-        gpu, driver = in_words(names), driver_version()
+    names = [] if api is None else [api.get_device_name(k) for k in range(api.device_count())]
     environment = Environment(
         tritaudit=tritaudit.__version__,
         python=platform.python_version(),
         triton=triton.__version__,
         torch=torch.__version__,
         numpy=numpy.__version__,
-        gpu=gpu,
-        driver=driver,
+        gpu=in_words(names),
+        driver=driver_version() if names else "",
         backend=str(data),
         platform=platform.platform(),
     )
-    return to_plain(environment)
+    return {"environment": to_plain(environment), "devices": len(names)}
 
 
 def _compile(data: Any, link: Link) -> Plain:
@@ -201,7 +192,6 @@ FUNCTIONS: dict[str, Function] = {
     "audit": _audit,
     "smaller": _smaller,
     "draft": _draft,
-    "devices": _devices,
     "environment": _environment,
     "compile": _compile,
     "bench": _bench,

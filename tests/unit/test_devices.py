@@ -92,10 +92,10 @@ def test_a_worker_tells_how_many_devices_there_are_and_which(
     monkeypatch.setattr(torch, "xpu", xpu, raising=False)
     link: Any = None
     told: Any = worker.FUNCTIONS["environment"]("gpu", link)
-    assert told["gpu"] == words
-    assert worker.FUNCTIONS["devices"](None, link) == len(cuda.names or (xpu or cuda).names)
-    of_interpreter: Any = worker.FUNCTIONS["environment"]("interpreter", link)
-    assert of_interpreter["gpu"] == ""
+    assert told["environment"]["gpu"] == words
+    assert told["devices"] == len(cuda.names or (xpu or cuda).names)
+    told = worker.FUNCTIONS["environment"]("interpreter", link)
+    assert (told["environment"]["gpu"], told["devices"]) == ("", 0)
 
 
 @pytest.mark.parametrize("kind", ["cuda", "hip", "xpu"])
@@ -167,7 +167,7 @@ def test_a_unit_that_dies_is_run_again_on_its_own_device(
 
 @pytest.mark.parametrize("visible", [None, "5", "3,5"])
 @pytest.mark.parametrize(
-    ("backend", "devices"), [(Backend.GPU, "1"), (Backend.GPU, "0"), (Backend.INTERPRETER, "2")]
+    ("backend", "devices"), [(Backend.GPU, "1"), (Backend.GPU, "0"), (Backend.INTERPRETER, "0")]
 )
 def test_with_one_device_or_none_the_environment_stays_as_it_is(
     log: Path,

@@ -147,11 +147,8 @@ def smaller(data: Any, link: Link) -> Plain:
 
 
 def environment(data: Any, link: Link) -> Plain:
-    return to_plain(Environment(triton="3.9.0", backend=str(data)))
-
-
-def devices(data: Any, link: Link) -> Plain:
-    return int(os.environ["TOY_DEVICES"])
+    told = to_plain(Environment(triton="3.9.0", backend=str(data)))
+    return {"environment": told, "devices": int(os.environ.get("TOY_DEVICES", "0"))}
 
 
 def hang_before(data: Any, link: Link) -> Plain:
@@ -193,7 +190,6 @@ def talk(data: Any, link: Link) -> Plain:
 FUNCTIONS = {
     "audit": audit,
     "smaller": smaller,
-    "devices": devices,
     "environment": environment,
     "hang_before": hang_before,
     "die_before": die_before,
