@@ -411,7 +411,12 @@ def examples(
     top = 1 << min(24, dtype_of(example.dtype()).bits)
     seeds = {FillKind.INDEX: 0, FillKind.ZERO: 0, FillKind.PATTERNS: top - 1}
     example = replace(example, fill=Fill(kind, draw(st.integers(0, seeds.get(kind, 1 << 16)))))
-    return replace(example, edits=tuple(sorted(set(draw(_edits(case, example))))))
+    return replace(example, edits=_one_each(draw(_edits(case, example))))
+
+
+def _one_each(edits: Iterable[Edit]) -> tuple[Edit, ...]:
+    """Sorted edits, one for each element."""
+    return tuple({(e.tensor, e.index): e for e in sorted(edits)}.values())
 
 
 def _size(case: Case, axis: str, tile: int | None, room: int) -> st.SearchStrategy[int]:
@@ -550,10 +555,10 @@ def _thinned(case: Case, axis: str, example: Example, sizes: list[int]) -> list[
 
 def kept_edits(case: Case, example: Example) -> tuple[Edit, ...]:
     """The example's edits, moved inside its sizes: one past the end goes to the last element."""
-    out = set()
+    out = []
     for edit in example.edits:
         spec = next(t for t in case.inputs if t.name == edit.tensor)
         total = math.prod(example.size(a) for a in spec.axes)
         if total:
-            out.add(replace(edit, index=min(edit.index, total - 1)))
-    return tuple(sorted(out))
+            out.append(replace(edit, index=min(edit.index, total - 1)))
+    return _one_each(out)

@@ -78,7 +78,7 @@ def decode(token: str) -> Example:
         dtypes=dtypes,
         layouts=tuple((n, layouts.get(n, str(Layout.CONTIGUOUS))) for n, _ in dtypes),
         fill=_fill(parts[7]),
-        edits=tuple(_edit(item) for item in _items(parts[8])),
+        edits=_edits(parts[8]),
         launch=_pairs(parts[9], "=", _size),
     )
 
@@ -146,6 +146,17 @@ def _fill(part: str) -> Fill:
     if kind not in [str(k) for k in FillKind] or (seed and not _INT.match(seed)):
         raise ReproError(f"{_short(part)} in the repro token is not a fill")
     return Fill(FillKind(kind), int(seed or 0))
+
+
+def _edits(part: str) -> tuple[Edit, ...]:
+    edits = tuple(_edit(item) for item in _items(part))
+    places: set[tuple[str, int]] = set()
+    for edit in edits:
+        place = (edit.tensor, edit.index)
+        if place in places:
+            raise ReproError(f"{edit.tensor}@{edit.index} in the repro token is edited twice")
+        places.add(place)
+    return edits
 
 
 def _edit(item: str) -> Edit:

@@ -25,6 +25,7 @@ from tritaudit.model import (
     Tensor,
     Tile,
 )
+from tritaudit.repro import decode, encode
 
 
 def _run(*inputs: object, out: object, **options: object) -> None:
@@ -105,6 +106,7 @@ def test_every_example_of_the_sweep_is_legal_and_comes_once(case: Case) -> None:
     found = list(generate.sweep(case))
     for example in found:
         legal(case, example)
+        assert decode(encode(example, "interpreter")) == example
     assert len(found) < 600
 
 
@@ -236,6 +238,7 @@ def test_drawn_examples_are_legal_and_small(case: Case, seed: int) -> None:
     def draw(example: Example) -> None:
         seen.append(example)
         legal(case, example)
+        assert decode(encode(example, "interpreter")) == example
         low = math.prod(max(1, case.bounds(a)[0]) for a in case.axis_names())
         assert math.prod(n for _, n in example.sizes) <= max(64, low)
 
@@ -277,6 +280,13 @@ def test_sizes_that_may_be_fatal_begin_with_the_smallest_and_reach_up_to_the_fou
     gap = len(every) // 10 + 1
     assert all(any(e in some for e in every[k : k + gap]) for k in range(len(every) - gap))
     assert generate.fatal_sizes(case, every[0]) == []
+
+
+def test_edits_that_meet_in_a_smaller_example_become_one() -> None:
+    case = vector()
+    base = next(e for e in generate.structures(case) if e.size("N") == 1)
+    both = replace(base, edits=(Edit("x", 3, 1), Edit("x", 5, 2)))
+    assert generate.kept_edits(case, both) == (Edit("x", 0, 2),)
 
 
 def test_edits_move_inside_a_smaller_example() -> None:

@@ -39,7 +39,7 @@ def examples(draw: st.DrawFn) -> Example:
         dtypes=dtypes,
         layouts=layouts,
         fill=Fill(draw(st.sampled_from(list(FillKind))), draw(st.integers(0, 2**31))),
-        edits=tuple(draw(st.lists(edits, max_size=3))),
+        edits=tuple(draw(st.lists(edits, max_size=3, unique_by=lambda e: (e.tensor, e.index)))),
         launch=draw(pairs(st.integers(1, 16))),
     )
 
@@ -101,6 +101,10 @@ def test_a_damaged_token_is_refused_or_means_another_example(
         (f"{VERSION}/gpu/N=1/-/-/x:float32/x:upside", "not a layout"),
         (f"{VERSION}/gpu/N=1/-/-/x:float32/-/sorted", "not a fill"),
         (f"{VERSION}/gpu/N=1/-/-/x:float32/-/index/x@0=1", "not of the form name@index=0xbits"),
+        (
+            f"{VERSION}/gpu/N=1/-/-/x:float32/-/index/x@0=0x1,y@0=0x2,x@0=0x3",
+            "x@0 in the repro token is edited twice",
+        ),
         (f"{VERSION}/gpu/-/-/-/-", "neither sizes nor dtypes"),
     ],
 )
