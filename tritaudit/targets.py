@@ -15,7 +15,9 @@ __all__ = [
     "LoadProblem",
     "Source",
     "builtin_root",
+    "catalogue_names",
     "function_target",
+    "is_name",
     "nearest",
     "python_files",
     "resolve",
@@ -180,6 +182,18 @@ def _file(path: Path, variable: str, builtin: Path) -> list[Source] | LoadProble
         return [source]
     pattern = source.name if variable == "case" else f"{source.name}:{variable}"
     return [replace(source, pattern=pattern)]
+
+
+def catalogue_names(builtin: Path | None = None) -> list[str]:
+    """The names of the files of the catalogue."""
+    root = (builtin_root() if builtin is None else builtin).resolve()
+    return [Source(str(path), str(root)).name for path in python_files(root)]
+
+
+def is_name(target: str) -> bool:
+    """Whether a target can only be a name in the catalogue: no path, and no function."""
+    a_path = target.endswith(".py") or target.startswith((".", "~", os.sep))
+    return not a_path and not Path(target).exists() and function_target(target) is None
 
 
 def _from_catalogue(target: str, builtin: Path) -> list[Source] | LoadProblem:

@@ -5,7 +5,15 @@ from pathlib import Path
 import pytest
 
 from tritaudit import targets
-from tritaudit.targets import CatalogueError, LoadProblem, builtin_root, nearest, resolve
+from tritaudit.targets import (
+    CatalogueError,
+    LoadProblem,
+    builtin_root,
+    catalogue_names,
+    is_name,
+    nearest,
+    resolve,
+)
 
 
 @pytest.fixture
@@ -22,6 +30,18 @@ def names(wanted: list[str], root: Path) -> list[str]:
     sources, problems = resolve(wanted, root)
     assert problems == ()
     return [s.name if s.pattern == "*" else s.pattern for s in sources]
+
+
+def test_the_names_of_the_catalogue(catalogue: Path) -> None:
+    assert {"flip/one", "flip/two"} <= set(catalogue_names(catalogue))
+
+
+@pytest.mark.parametrize(
+    ("target", "name"),
+    [("flip/one", True), ("nosuch", True), ("k.py", False), ("./k", False), ("a.b:f", False)],
+)
+def test_what_can_only_be_a_name(target: str, name: bool) -> None:
+    assert is_name(target) is name
 
 
 def refusal(target: str, root: Path) -> str:

@@ -23,7 +23,7 @@ from tritaudit.report.faulttext import render_fault
 from tritaudit.report.html import explain_page
 from tritaudit.report.terminal import print_notes, print_problem, show
 from tritaudit.report.wording import sentence
-from tritaudit.targets import builtin_root, nearest, resolve, shown_path
+from tritaudit.targets import builtin_root, catalogue_names, is_name, nearest, resolve, shown_path
 from tritaudit.unit import request_for
 from tritaudit.verdict import NOTHING
 
@@ -94,12 +94,16 @@ def _backend_of_token(token: str, choice: BackendChoice) -> BackendChoice:
 
 
 def _not_a_name(what: str) -> None:
-    """Refuse what is neither a case nor a fault, but near to a fault, or a token without a case."""
+    """Refuse what is neither a case nor a fault, and a token without a case."""
     if what.startswith(f"{repro.VERSION}/"):
         raise Usage("a repro token needs its case: tritaudit explain CASE --repro TOKEN")
-    near = nearest(what, faults.FAULT_IDS)
-    if near and resolve([what])[1]:
-        raise Usage(f"no case and no fault is named {what!r}{near}")
+    if is_name(what) and resolve([what])[1]:
+        near = nearest(what, [*faults.FAULT_IDS, *catalogue_names()])
+        raise Usage(
+            f"no case and no fault is named {what!r}{near}\n"
+            "explain takes a case or its file, a fault (tritaudit list --faults), a JSON report, "
+            "or a case with --repro TOKEN"
+        )
 
 
 def _check_token(token: str, target: str, cases: Sequence[CaseInfo]) -> None:
