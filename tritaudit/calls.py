@@ -25,6 +25,7 @@ from tritaudit.catalogue import Listing, execute, load_case, problem_of
 from tritaudit.contracts import Abs, AnyContract, Flip, Reference
 from tritaudit.dtypes import dtype_of
 from tritaudit.model import CallSpec, Case, CaseError, CaseInfo, Tensor, UnitRequest
+from tritaudit.report.wording import count
 from tritaudit.targets import CatalogueError, LoadProblem, function_target, nearest, shown_path
 
 __all__ = [
@@ -279,7 +280,9 @@ def _case(call: CallSpec, function: Any) -> Case:
     contract, axes, dtypes = _promise(call)
     bounds = call.sizes if len(call.sizes) != 1 else call.sizes * len(axes)
     if call.sizes and len(bounds) != len(axes):
-        raise CaseError(f"--sizes names {len(bounds)} axes, but the tensor has {len(axes)}")
+        raise CaseError(
+            f"--sizes names {count(len(bounds), 'axis', 'axes')}, but the tensor has {len(axes)}"
+        )
     return Case(
         run=run,
         contract=contract,
@@ -300,7 +303,7 @@ def chosen_axes(call: CallSpec, case: Case, *, refused: bool, wrong: bool) -> st
     axes = len(case.inputs[0].axes)
     if call.ndim or not (refused or (wrong and axes > 2)):
         return ""
-    had = f"{axes} axes" if axes != 1 else "1 axis"
+    had = count(axes, "axis", "axes")
     option = "--abs" if call.absolute else f"--reference {call.reference}"
     option = f"--flip {','.join(map(str, call.flip))}" if call.flip else option
     reason = f"the fewest for which {option} makes sense; --ndim sets another number"

@@ -329,7 +329,8 @@ class Reference:
         """The tensor of what a callable returned: the judged entry of a tuple, also a number."""
         if case.output is not None and isinstance(value, (tuple, list)):
             if case.output >= len(value):
-                raise CaseError(f"{self.describe()} returned {len(value)} entries")
+                told = f"a tuple of {len(value)}, without an entry {case.output}"
+                raise CaseError(f"{self.describe()} returned {told}")
             value = value[case.output]
         if isinstance(value, (bool, int, float)):
             kind = torch.float64 if isinstance(value, float) else torch.int64

@@ -534,7 +534,7 @@ class Case:
         count = len(self.inputs)
         if len(needed) > count or (len(positional) < count and not several):
             raise CaseError(
-                f"run takes {len(positional)} inputs by position, but the case declares {count}"
+                f"of inputs the case declares {count}, but run takes {len(positional)} by position"
             )
         for p in takes.values():
             if p.kind is kinds.KEYWORD_ONLY and p.default is kinds.empty and p.name not in offered:

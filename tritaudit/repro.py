@@ -92,7 +92,7 @@ def _split(token: str) -> list[str]:
     if parts[0] != VERSION:
         raise ReproError(f"{_short(token)} is not a repro token of version {VERSION[1:]}")
     if not 6 <= len(parts) <= 10:
-        raise ReproError(f"the repro token {_short(token)} has {len(parts)} parts, not 6 to 10")
+        raise ReproError(f"the repro token {_short(token)} has not 6 to 10 parts but {len(parts)}")
     if parts[1] not in [str(b) for b in Backend]:
         raise ReproError(f"the repro token names the unknown backend {_short(parts[1])}")
     return parts + ["-"] * (10 - len(parts))

@@ -41,6 +41,7 @@ from tritaudit.model import (
     UnitRequest,
 )
 from tritaudit.naming import Naming
+from tritaudit.report.wording import count
 from tritaudit.repro import decode, encode
 from tritaudit.strictness import named
 from tritaudit.tensors import unsigned_bits
@@ -93,7 +94,7 @@ class Search:
                     self._shrink(fault)
         except OutOfTimeError:
             why = self.ended or "the time limit was reached"
-            self._cut_short(f"{why} after {len(self.book.seen)} examples")
+            self._cut_short(f"{why} after {count(len(self.book.seen), 'example')}")
         finally:
             self.book.inflight.clear()  # a batch that is on its way is waited for no more
 
@@ -106,7 +107,7 @@ class Search:
         left = sum(1 for _ in self.ahead)
         tried = {example.dtype() for example, _ in self.book.judged()}
         never = [d for d in self.book.case.inputs[0].dtypes if d not in tried]
-        missed = [f"{left} examples of the sweep"] if left else []
+        missed = [f"{count(left, 'example')} of the sweep"] if left else []
         missed += [", ".join(never)] if never else []
         self.book.cut = f"{why}; not reached: {' and '.join(missed)}" if missed else why
 
@@ -117,7 +118,7 @@ class Search:
             if example is None:
                 return
             self.book.try_example(example, "sweep")
-        self._cut_short(f"the budget of {budget} examples ended the sweep")
+        self._cut_short(f"the budget of {count(budget, 'example')} ended the sweep")
 
     def _fleets(self, budget: int) -> None:
         """The sweep of a GPU: batches first, what they flag one by one, then large examples."""
@@ -126,7 +127,7 @@ class Search:
         for group in groups:
             if budget and len(self.book.seen) + self.book.fleet.examples >= max(1, budget * 4 // 5):
                 self.ahead = itertools.chain(group, self.ahead)
-                self._cut_short(f"the budget of {budget} examples ended the sweep")
+                self._cut_short(f"the budget of {count(budget, 'example')} ended the sweep")
                 break
             self._send(group, "sweep")
         self._look_closer(self.book.fleet.settle(), "sweep")

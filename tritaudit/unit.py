@@ -222,7 +222,9 @@ class Unit:
         if self.request.repro is not None:
             return "the process of the replay died"
         if restarts >= allowed:
-            return f"the search ended after {restarts + 1} processes died or hung"
+            return (
+                f"the search ended after {count(restarts + 1, 'process', 'processes')} died or hung"
+            )
         if self._left() < LEAST_SHARE * self._timeout or self._clock() > self._until:
             return _OUT_OF_TIME
         return ""

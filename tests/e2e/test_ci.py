@@ -108,6 +108,7 @@ def test_jobs_run_side_by_side(tritaudit: Command, tmp_path: Path, jobs: str) ->
     told = tritaudit("run", ".", "--max-examples", "1", "--jobs", jobs)
     assert told.returncode == 0, told.stdout
     assert (tmp_path / "met").exists() is (jobs == "2")
+    assert "the budget of 1 example ended the sweep" in " ".join(told.stdout.split())
 
 
 def test_explain_follows_options_and_configuration(tritaudit: Command, tmp_path: Path) -> None:

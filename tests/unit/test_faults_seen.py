@@ -102,7 +102,7 @@ def test_two_launches_that_differ() -> None:
     trial = build(Flip("N"), x, torch.tensor([4.0, 9.0, 2.0, 1.0]), unstable=mask(0, 1, 0, 0))
     assert faults(trial) == {"nondeterministic"}
     assert (
-        evidence(trial, "nondeterministic") == "1 of 4 elements differ between two equal launches"
+        evidence(trial, "nondeterministic") == "1 of 4 elements differs between two equal launches"
     )
 
 
@@ -138,6 +138,9 @@ def test_a_head_and_single_elements_that_were_not_written() -> None:
     some = torch.zeros(2, 6, dtype=torch.bool)
     some[0, 3] = some[1, 1] = True
     assert pattern(trial, some) == "2 of 12 elements were not written"
+    some = torch.zeros_like(some)
+    some[1, 1] = True
+    assert pattern(trial, some) == "1 of 12 elements was not written"
 
 
 def test_a_leak_that_only_reaches_unwritten_places_has_leaked_nowhere() -> None:

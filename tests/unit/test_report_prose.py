@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console, Group
 
 from tritaudit.report.prose import in_html, in_text
+from tritaudit.report.wording import share
 
 CHANGE = """\
 Load from `n - 1 - offs`:
@@ -60,3 +61,16 @@ def test_a_page_marks_what_goes_and_what_comes() -> None:
     page = "".join(in_html(CHANGE))
     assert page.count('class="gone"') == page.count('class="new"') == 1
     assert page.startswith("<p>Load from <code>n - 1 - offs</code>:</p><pre>")
+
+
+@pytest.mark.parametrize(
+    ("part", "total", "text"),
+    [
+        (1, 1, "1 of 1 element was"),
+        (1, 3, "1 of 3 elements was"),
+        (2, 3000, "2 of 3,000 elements were"),
+    ],
+)
+def test_a_part_of_a_whole(part: int, total: int, text: str) -> None:
+    assert share(part, total, "element", "was", "were") == text
+    assert share(part, total, "element") == text.rpartition(" ")[0]

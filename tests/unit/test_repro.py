@@ -90,7 +90,7 @@ def test_a_damaged_token_is_refused_or_means_another_example(
     ("token", "complaint"),
     [
         ("v9/interpreter/N=1/-/-/x:float32", "not a repro token of version 1"),
-        (f"{VERSION}/interpreter/N=1", "has 3 parts"),
+        (f"{VERSION}/interpreter/N=1", "has not 6 to 10 parts but 3"),
         (f"{VERSION}/tpu/N=1/-/-/x:float32", "unknown backend"),
         (f"{VERSION}/gpu/N/-/-/x:float32", "not name=value"),
         (f"{VERSION}/gpu/N=-1/-/-/x:float32", "not a size"),

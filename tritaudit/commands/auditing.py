@@ -35,7 +35,7 @@ from tritaudit.report.terminal import (
     render_summary,
     show,
 )
-from tritaudit.report.wording import count
+from tritaudit.report.wording import count, share
 from tritaudit.supervisor import Supervisor, default_jobs
 from tritaudit.targets import shown_path
 from tritaudit.unit import request_for
@@ -196,7 +196,8 @@ class _Listener:
             return f"{budget} was over before every search had ended"
         names = ", ".join(case.name for case in left[:_NAMED])
         more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
-        missed = f"{len(left)} of {len(cases)} cases were not reached: {names}{more}"
+        missed = share(len(left), len(cases), "case", "was", "were")
+        missed = f"{missed} not reached: {names}{more}"
         return f"{budget} was over; {missed}"
 
 

@@ -50,13 +50,15 @@ Put the pointers in the order of the kernel's parameters, or pass them by keywor
 from __future__ import annotations
 
 from tritaudit.faults.protocol import Direct, Fault
+from tritaudit.report.wording import share
 from tritaudit.trial import Trial
 
 
 def direct(trial: Trial) -> Direct | None:
     """Inputs whose bits differ after the launch."""
     evidence = [
-        f"{int(mask.sum())} of {mask.numel()} elements of {name} were changed"
+        f"{share(int(mask.sum()), mask.numel(), 'element')} of {name} "
+        f"{'was' if int(mask.sum()) == 1 else 'were'} changed"
         for name, mask in trial.seen.mutated.items()
     ]
     return Direct(tuple(evidence)) if evidence else None

@@ -47,6 +47,7 @@ add them in a second launch, in a fixed order. Integer atomics do commute; float
 from __future__ import annotations
 
 from tritaudit.faults.protocol import Direct, Fault
+from tritaudit.report.wording import share
 from tritaudit.trial import Trial
 
 
@@ -55,9 +56,8 @@ def direct(trial: Trial) -> Direct | None:
     if trial.unstable is None or not bool(trial.unstable.any()):
         return None
     count, total = int(trial.unstable.sum()), trial.unstable.numel()
-    return Direct(
-        (f"{count} of {total} elements differ between two equal launches",), where=trial.unstable
-    )
+    told = share(count, total, "element", "differs", "differ")
+    return Direct((f"{told} between two equal launches",), where=trial.unstable)
 
 
 FAULT = Fault("nondeterministic", direct=direct)

@@ -49,6 +49,7 @@ the lanes are undefined by contract (claim B29).
 from __future__ import annotations
 
 from tritaudit.faults.protocol import Direct, Fault
+from tritaudit.report.wording import share
 from tritaudit.trial import Trial
 
 
@@ -56,11 +57,9 @@ def direct(trial: Trial) -> Direct | None:
     """Elements that change with the guard bands around the inputs."""
     if trial.strays is None or not bool((trial.strays & trial.wrong).any()):
         return None
-    count = int((trial.strays & trial.wrong).sum())
-    return Direct(
-        (f"{count} of {trial.wrong.numel()} output elements change with memory beside the inputs",),
-        where=trial.strays & trial.wrong,
-    )
+    where = trial.strays & trial.wrong
+    told = share(int(where.sum()), where.numel(), "output element", "changes", "change")
+    return Direct((f"{told} with memory beside the inputs",), where=where)
 
 
 FAULT = Fault("out-of-bounds-read", direct=direct)

@@ -49,23 +49,24 @@ Mask the store, with a condition on the very index that is stored to: `dst < n` 
 from __future__ import annotations
 
 from tritaudit.faults.protocol import Direct, Fault
+from tritaudit.report.wording import count
 from tritaudit.trial import Trial
 
 
-def _places(name: str, places: tuple[int, ...], count: int) -> str:
+def _places(name: str, places: tuple[int, ...], size: int) -> str:
     before, after = [p for p in places if p < 0], [p for p in places if p >= 0]
     parts = []
     if before:
-        parts.append(f"{_elements(len(before))} before its start (the nearest at {max(before)})")
+        parts.append(
+            f"{count(len(before), 'element')} before its start (the nearest at {max(before)})"
+        )
     if after:
-        word = "after its end" if min(after) >= count else "between its elements"
-        last = f"; its last index is {count - 1}" if min(after) >= count > 0 else ""
-        parts.append(f"{_elements(len(after))} {word} (the first at index {min(after)}{last})")
+        word = "after its end" if min(after) >= size else "between its elements"
+        last = f"; its last index is {size - 1}" if min(after) >= size > 0 else ""
+        parts.append(
+            f"{count(len(after), 'element')} {word} (the first at index {min(after)}{last})"
+        )
     return f"memory beside {name} was written: " + ", ".join(parts)
-
-
-def _elements(count: int) -> str:
-    return "1 element" if count == 1 else f"{count} elements"
 
 
 def direct(trial: Trial) -> Direct | None:

@@ -54,6 +54,7 @@ import torch
 from tritaudit.dtypes import dtype_of
 from tritaudit.faults.motions import TileRule
 from tritaudit.faults.protocol import Candidate, Claim, Direct, Fault, fixed
+from tritaudit.report.wording import share
 from tritaudit.tensors import bits_of, from_bits
 from tritaudit.trial import Trial
 
@@ -79,7 +80,7 @@ def pattern(trial: Trial, missing: torch.Tensor) -> str:
         last = len(flags) - 1 - flags[::-1].index(True)
         if all(flags[: last + 1]):
             return f"the head of {axis} up to {last} was not written"
-    return f"{count} of {total} elements were not written"
+    return share(count, total, "element", "was", "were") + " not written"
 
 
 def direct(trial: Trial) -> Direct | None:

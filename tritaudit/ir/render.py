@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from tritaudit.ir.model import Answer, Argument, Call, Compiled, Costs, Refused, Stage
-from tritaudit.report.wording import count, line, listed, pad, wrapped
+from tritaudit.report.wording import count, line, listed, pad, share, wrapped
 from tritaudit.targets import shown_path
 
 __all__ = ["render_answers", "render_comparison", "render_costs", "render_listing"]
@@ -113,7 +113,7 @@ def _became(stage: Stage, width: int) -> Text:
     text = Text(f"    {pad(stage.name, 6)} ", "bold", no_wrap=True, overflow="ignore")
     if not stage.marked:
         return text.append("nothing of its own", "dim")
-    lines = f"{len(stage.marked)} of {len(stage.rows)} lines"
+    lines = share(len(stage.marked), len(stage.rows), "line")
     text.append(f"{pad(lines, 17)} ", "dim")
     words = [f"{name} {number}" for name, number in stage.operations[:_MOST_OPERATIONS]]
     if len(stage.operations) > _MOST_OPERATIONS:

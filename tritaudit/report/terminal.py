@@ -307,7 +307,7 @@ def print_cut_short(console: Console, results: Iterable[CaseResult], most: int) 
         what = f"{line(result.case)}: {line(result.coverage.cut_short)}"
         show(console, Text.assemble(("in part ", "yellow"), what))
     if len(cut) > most:
-        more = f"{len(cut) - most} more cases" if most else count(len(cut), "case")
+        more = count(len(cut) - most, "more case" if most else "case")
         text = f"{more} not searched to the end; --verbose says what was not reached"
         show(console, Text.assemble(("in part ", "yellow"), text))
 

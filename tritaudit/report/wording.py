@@ -111,6 +111,12 @@ def count(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
+def share(part: int, total: int, noun: str, one: str = "", several: str = "") -> str:
+    """`1 of 3 elements is`: a part of a whole, and a verb in the number of the part."""
+    verb = one if part == 1 else several
+    return f"{part:,} of {count(total, noun)} {verb}".rstrip()
+
+
 def listed(words: Sequence[str], last: str = "and") -> str:
     """`a`, `a and b`, `a, b and c`."""
     if len(words) < 2:
