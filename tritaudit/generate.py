@@ -231,6 +231,28 @@ def sweep(case: Case) -> Iterator[Example]:
         yield from (example for example in group if example is not None)
 
 
+#: examples of one kind that a replay tries around its own.
+AROUND = 32
+
+
+def around(case: Case, example: Example) -> Iterator[Example]:
+    """A thin sweep around one example: sizes and values in its own dtypes, a few in each other."""
+    shapes = [replace(s, dtypes=example.dtypes) for s in structures(case)]
+    rest = [e for e in sweep(case) if e.fill.kind is not FillKind.INDEX or e.edits]
+    rest += [e for e in sweep(case) if e.layouts != shapes[0].layouts]
+    own = [e for e in rest if e.dtypes == example.dtypes]
+    tried: dict[Example, None] = dict.fromkeys((*_thin(shapes), *_thin(own)))
+    for dtypes in dtype_choices(case):
+        tried.update(dict.fromkeys([e for e in rest if e.dtypes == dtypes][:3]))
+    yield from tried
+
+
+def _thin(examples: list[Example]) -> list[Example]:
+    """At most AROUND of them, the first half without gaps."""
+    first, rest = examples[: AROUND // 2], examples[AROUND // 2 :]
+    return first + rest[:: max(1, math.ceil(len(rest) / (AROUND // 2)))]
+
+
 #: elements of an example that pairs the special values of several inputs. A float has 14 of them:
 #: two such examples leave out one of 196 pairs in one of 200 seeds.
 CROSSED = 1024

@@ -980,6 +980,8 @@ class UnitRequest:
     max_examples: int = 0  # 0: the default of the backend
     deadline: float = 60.0  # seconds after which the search stops by itself
     repro: str | None = None  # replay this example in place of a search
+    #: with `repro`: launch the examples around it as well, so that its fault can be proved.
+    around: bool = True
     exhaustive: bool = False  # every bit pattern of up to 32 bits
     #: wait for every batch on a GPU, so that it is known which one lost the device.
     careful: bool = False

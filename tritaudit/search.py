@@ -388,7 +388,7 @@ def _audit(request: UnitRequest, emit: Callable[[Event], None], inflight: InFlig
         if request.repro is None:
             search.run()
         else:
-            _replay(book, request.repro)
+            _replay(book, request.repro, request.around)
         findings = tuple(named(case, f, book.announce) for f in Naming(book).findings())
     except CaseError as error:
         findings, outcome, reason = (), Outcome.ERROR, str(error)
@@ -424,12 +424,21 @@ def _give_up(book: Ledger, error: DeviceLostError) -> NoReturn:
     os._exit(DEVICE_UNSURE if book.fleet.unsure else DEVICE_LOST)
 
 
-def _replay(book: Ledger, token: str) -> None:
-    """Run one stored example, and its neighbours only as far as a proof needs them."""
+def _replay(book: Ledger, token: str, around: bool) -> None:
+    """Run one stored example; where it is wrong, those around it too, as evidence for its name."""
     example = decode(token)
     _fits(book.case, example)
     book.only = example
     book.try_example(example, "replay")
+    if not around or not book.sightings:
+        return
+    try:
+        book.case = with_edges(book.case, book.try_launch)
+        for other in generate.around(book.case, example):
+            if not book.avoids(other):
+                book.try_example(other, "replay")
+    except OutOfTimeError:
+        book.cut = "the time limit was reached"
 
 
 def _fits(case: Case, example: Example) -> None:

@@ -302,7 +302,8 @@ class Unit:
         return replace(finding, evidence=(*finding.evidence, told))
 
     def _replay(self, token: str, *, strict: bool | None = None) -> Call:
-        replay = replace(self.request, repro=token, deadline=SEARCH_SHARE * self._spare())
+        seconds = SEARCH_SHARE * self._spare()
+        replay = replace(self.request, repro=token, around=False, deadline=seconds)
         if strict is not None:
             replay = replace(replay, strict_interpreter=strict)
         return self._audit(replay, self._spare())

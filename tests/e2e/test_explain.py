@@ -86,6 +86,17 @@ def test_the_change_of_an_explanation_makes_the_kernel_right(
     assert tritaudit("run", "turn.py", "--max-examples", "40").returncode == 0
 
 
+def test_a_pasted_line_names_what_the_run_named(tritaudit: Command, kernel: Path) -> None:
+    """Two elements are too few to tell a rotation from a copy: the examples around them do."""
+    rolled = KERNEL.replace("src_ptr + lanes,", "src_ptr + (size - lanes) % size,")
+    kernel.write_text(rolled.replace("tl.flip(values, 0)", "values"), encoding="utf-8")
+    token = "v1/interpreter/N=2/TILE=4/-/x:int32/-/index"
+    shown = tritaudit("explain", "turn.py", "--repro", token)
+    assert shown.returncode == 1, shown.stderr
+    assert "off-by-one in turn" in shown.stdout
+    assert "not-reversed is ruled out by N=" in shown.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [

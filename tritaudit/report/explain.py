@@ -267,7 +267,7 @@ def _proof(finding: Finding) -> list[RenderableType]:
     if proof.parameters and not proof.statement:
         pairs = [f"{line(name)} = {line(value)}" for name, value in proof.parameters]
         out.append(Text("With " + ", ".join(pairs) + ".", "dim"))
-    if finding.seen:
+    if finding.seen > 1:
         seen = f"The search saw it in {count(finding.seen, 'example')}"
         kinds = dtypes_in_short(finding.dtypes)
         out.append(Text(f"{seen}, in {kinds}." if kinds else f"{seen}.", "dim"))
