@@ -138,13 +138,14 @@ class Search:
         """Examine a large example; one that is wrong in a new way only once it is smaller."""
         if self.book.news(example, "large") is None:
             return
-        case, varied = self.book.case, False
+        case, varied, wrong = self.book.case, False, [example]
 
         def shows(smaller: Example) -> bool:
             nonlocal varied
             first = self.book.news(smaller, "large")
             others = [first and self.book.news(smaller, "large") for _ in range(STEADY - 1)]
             seen = [trial.seen for trial in (first, *others) if trial is not None]
+            wrong.extend([smaller] if seen else [])
             varied = varied or any(not same_result(seen[0], again) for again in seen)
             return len(seen) == STEADY
 
@@ -152,7 +153,9 @@ class Search:
             below, found = climb(case, example, shows)
             if below is not None and not varied:  # a race has no smallest size
                 found = narrow(case, below, found, shows)
-            self.book.try_example(found, "large")
+            faults = self.book.try_example(found, "large")
+            for other in wrong:
+                self.book.seen[other] = self.book.record[other] = faults
         except OutOfTimeError:
             told = f"{example.label()} came out wrong, and there was no time left to find out why"
             self.book.notes.add(told)

@@ -151,6 +151,7 @@ def test_a_race_is_explained_where_it_is_small_and_shows_each_time(
     sighting = search.book.sightings["alias-race"]
     assert sighting.trial.example.size("N") == 32_768  # not narrowed down: it varies
     assert explained == [32_768]
+    assert search.book.record[example_of(case)] == ("alias-race",)
     assert sighting.seen == 2  # with the larger tile it is familiar at full size
 
 
@@ -164,6 +165,9 @@ def test_what_does_not_vary_is_found_at_its_first_size(monkeypatch: pytest.Monke
     search, _ = search_of(case, monkeypatch)
     search._try_large(example_of(case))
     assert search.book.sightings["crash"].trial.example.size("N") == 65_536
+    shown = {e.size("N"): faults for e, faults in search.book.record.items()}
+    assert all((faults == ("crash",)) == (n >= 65_536) for n, faults in shown.items())
+    assert {LARGE, 65_536, 65_535} <= set(shown)
 
 
 def test_a_right_kernel_is_launched_once(monkeypatch: pytest.MonkeyPatch) -> None:
