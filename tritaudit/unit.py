@@ -282,7 +282,9 @@ class Unit:
         if not self._can_replay(ended):
             return True
         tried = yield self._replay(token)
-        return _is_fatal(tried) or (isinstance(tried, Overdue) and not tried.hung)
+        if isinstance(tried, Overdue) and not tried.hung:
+            return True
+        return _is_fatal(tried) and tried.token == token
 
     def _can_replay(self, ended: Died | Overdue) -> bool:
         """Whether there is time to see an end once more."""
@@ -327,7 +329,7 @@ class Unit:
                 break
             after = str(tried.token)
             again = yield self._replay(after)
-            if _alike(again, ended):
+            if _alike(again, ended) and again.token == after:
                 ended, known, after = again, [*known, after], ""
         return ended, known[-1]
 

@@ -428,6 +428,12 @@ def test_a_replay_that_dies_is_told_as_it_is() -> None:
     assert len(calls) == 1
 
 
+def test_a_probe_that_dies_is_not_the_example_that_is_replayed() -> None:
+    ends = scripted(died(9), returned(PASS), smaller=(died(3),), again=died(50))
+    result, _ = live(ends)
+    assert [(f.fault, f.repro) for f in result.findings] == [("nondeterministic", token(9))]
+
+
 @pytest.mark.parametrize("first", [died(9), hung(9)])
 def test_a_death_that_does_not_happen_again_is_nondeterministic(first: Ended) -> None:
     result, _ = live(scripted(first, returned(PASS), again=returned(PASS)))
