@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import sysconfig
 import traceback
 from collections.abc import Callable, Iterable, Iterator
@@ -38,7 +39,7 @@ from tritaudit.tensors import (
     guarded_copy,
     logical_values,
 )
-from tritaudit.trial import LaunchError, Observation
+from tritaudit.trial import LaunchError, Observation, Started
 
 __all__ = [
     "BackendUnavailableError",
@@ -298,6 +299,46 @@ def reach_of(case: Case, example: Example, shape: tuple[int, ...]) -> int:
 # --------------------------------------------------------------------------- the launch
 
 
+@contextlib.contextmanager
+def _noting_starts() -> Iterator[dict[Started, None]]:
+    """Note which kernels are started meanwhile, and where from."""
+    found: dict[Started, None] = {}
+    owner, method = _starter()
+    original = getattr(owner, method)
+
+    def started(self: Any, *args: Any, **kwargs: Any) -> Any:
+        code = self.fn.__code__
+        found.setdefault(Started(code.co_filename, code.co_name, *_author_above()))
+        return original(self, *args, **kwargs)
+
+    setattr(owner, method, started)
+    try:
+        yield found
+    finally:
+        setattr(owner, method, original)
+
+
+def _starter() -> tuple[type, str]:
+    """What every launch of a kernel goes through."""
+    if current() is Backend.INTERPRETER:
+        from triton.runtime.interpreter import GridExecutor
+
+        return GridExecutor, "__call__"
+    from triton.runtime.jit import JITFunction
+
+    return JITFunction, "run"
+
+
+def _author_above() -> tuple[str, int]:
+    """The innermost place in the author's code that leads here; "" and 0 if there is none."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        if is_authors(frame.f_code.co_filename):
+            return frame.f_code.co_filename, frame.f_lineno
+        frame = frame.f_back
+    return "", 0
+
+
 def launch(
     case: Case,
     example: Example,
@@ -343,8 +384,9 @@ def launch(
     guarding = contextlib.nullcontext() if out or case.in_place else allocated
     _LIMITS.met.clear()
     arguments = [inputs[t.name].view for t in case.inputs]
+    started: dict[Started, None] = {}
     try:
-        with guarding:
+        with guarding, _noting_starts() as started:
             returned = case.run(*arguments, **keywords)
         if where != "cpu":
             torch.accelerator.synchronize()
@@ -352,8 +394,8 @@ def launch(
         explained = explain_error(error)
         if explained.kind == "device" and not device_lives():
             raise DeviceLostError(explained.message) from error
-        return Observation(error=explained, limits=_met(), poison=poison)
-    seen = Observation(limits=_met(), poison=poison)
+        return Observation(error=explained, limits=_met(), poison=poison, started=tuple(started))
+    seen = Observation(limits=_met(), poison=poison, started=tuple(started))
     if out is None and case.in_place is None:
         tensor = _judged(seen, returned, case.output, wanted, where)
         if tensor is not None:

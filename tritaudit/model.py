@@ -882,6 +882,8 @@ class Finding:
     proof: Proof = field(default_factory=Proof)
     assert_close_passes: bool | None = None
     location: Location | None = None
+    #: where the kernel at `location` was launched for the example; empty where that is not known.
+    launches: tuple[Location, ...] = ()
     excerpt: Excerpt | None = None
     index_map: IndexMap | None = None
     #: sentences: what was seen besides the values (tail dropped, exception text, ...).

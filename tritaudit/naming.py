@@ -34,6 +34,7 @@ from tritaudit.present import (
     evidence_of,
     excerpt,
     index_map,
+    launch_places,
     locate,
     map_examples,
     plain_verdict,
@@ -356,6 +357,7 @@ class Naming:
 
     def _finding(self, fault: str, sighting: Sighting, proof: Proof) -> Finding:
         trial = sighting.trial
+        location = locate(trial, fault)
         return Finding(
             case=self.book.request.case,
             fault=fault,
@@ -368,7 +370,8 @@ class Naming:
             summary=summarise(fault),
             proof=proof,
             assert_close_passes=plain_verdict(trial),
-            location=locate(trial, fault),
+            location=location,
+            launches=launch_places(trial, location),
             excerpt=excerpt(trial),
             index_map=self._index_map(fault, trial),
             evidence=evidence_of(fault, trial, sighting.diagnosis),

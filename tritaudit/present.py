@@ -348,7 +348,7 @@ def locate(trial: Trial, fault: str) -> Location | None:
     if error is not None and error.line:
         return _location(error.path, error.line)
     own = _plain_function(trial.case.run)
-    functions = list(kernels(trial.case.run)) or [own]
+    functions = _started(trial) or [own]
     if fault in _BY_THE_LAUNCHER and own is not None:
         functions = [own]
     for name in (*_CALLS.get(fault, ()), "store"):
@@ -360,6 +360,42 @@ def locate(trial: Trial, fault: str) -> Location | None:
         if function is not None:
             return _location(function.__code__.co_filename, function.__code__.co_firstlineno)
     return None
+
+
+def _started(trial: Trial) -> list[Any]:
+    """The kernels that were started, and the functions that they call; all if none is known."""
+    known = list(kernels(trial.case.run))
+    names = {(s.file, s.name) for s in trial.seen.started}
+    started = [k for k in known if _named_as(k) in names]
+    if not started:
+        return known
+    return list(dict.fromkeys(k for s in started for k in (s, *kernels(s))))
+
+
+def _named_as(function: Any) -> tuple[str, str]:
+    return function.__code__.co_filename, function.__code__.co_name
+
+
+def launch_places(trial: Trial, location: Location | None) -> tuple[Location, ...]:
+    """Where the kernel at a location was launched, each place once, in order."""
+    if location is None:
+        return ()
+    places = []
+    for function in kernels(trial.case.run):
+        here = shown_path(function.__code__.co_filename) == location.path
+        if here and location.line in _lines_of(function):
+            name = _named_as(function)
+            places += [s for s in trial.seen.started if (s.file, s.name) == name and s.path]
+    return tuple(dict.fromkeys(_location(s.path, s.line) for s in places))
+
+
+def _lines_of(function: Any) -> range:
+    """The lines of a function in its file, its decorators included; none if it cannot be read."""
+    try:
+        lines, first = inspect.getsourcelines(function)
+    except (OSError, TypeError):
+        return range(0)
+    return range(first, first + len(lines))
 
 
 def _location(path: str, line: int) -> Location:
@@ -508,6 +544,7 @@ __all__ = [
     "evidence_of",
     "excerpt",
     "index_map",
+    "launch_places",
     "locate",
     "map_examples",
     "plain_verdict",

@@ -109,6 +109,19 @@ class LaunchError:
     line: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A kernel that was started: its file and name, and the place in the author's code.
+
+    `path` is "" and `line` 0 where the author's code did not start it.
+    """
+
+    file: str
+    name: str
+    path: str = ""
+    line: int = 0
+
+
 @dataclass(slots=True)
 class Observation:
     """What one launch did.
@@ -126,6 +139,7 @@ class Observation:
         returned_view: the returned tensor shares memory with an input.
         filled: where `run` allocated the output itself and filled it: which of its allocations that
             was, and the bits (signed) that it was filled with.
+        started: the kernels that were started, in their order, each from each place once.
     """
 
     out: torch.Tensor | None = None
@@ -139,6 +153,7 @@ class Observation:
     poison: int = 0
     returned_view: str | None = None
     filled: tuple[int, int] | None = None
+    started: tuple[Started, ...] = ()
 
 
 @dataclass(slots=True)

@@ -80,6 +80,7 @@ def padding_leak(expected: bool = False) -> Finding:
         ),
         assert_close_passes=False,
         location=Location("cases/flip/single_tile.py", 17, "y = tl.flip(x, 0)"),
+        launches=(Location("cases/flip/single_tile.py", 24, "kernel[(1,)](x, out, n)"),),
         excerpt=flip_excerpt(source, right, 8),
         index_map=IndexMap(("N",), (5,), (8,), source, right, "0.0", 2),
         evidence=("The first 3 elements of the input appear nowhere in the output.",),

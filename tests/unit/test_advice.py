@@ -364,6 +364,54 @@ def test_a_grid_that_is_rounded_down(kernel: Callable[[str], Path]) -> None:
     assert changes(told)[1] == "+kernel[(triton.cdiv(n, BLOCK),)](x, out, n, BLOCK=BLOCK)"
 
 
+SEVERAL = f"""{LAUNCHED}
+
+def other(x, out):
+    n = x.numel()
+    kernel[(1,)](x, out, n, BLOCK=256)
+"""
+
+
+def launched(fault: str, path: Path, line: int, file: Path | None = None) -> Finding:
+    """A finding whose kernel was launched in a line of its file, or of another one."""
+    place = Location(str(file or path), line)
+    return replace(finding(fault, path, 10), launches=(place,))
+
+
+def test_only_the_launch_of_the_example_is_looked_at(kernel: Callable[[str], Path]) -> None:
+    path = kernel(SEVERAL)
+    first, second = (launched("unwritten-output", path, line) for line in (15, 20))
+    assert advice.why(first).startswith("The grid `(n // BLOCK,)` (line 15) is rounded down")
+    assert changes(first)[1] == "+kernel[(triton.cdiv(n, BLOCK),)](x, out, n, BLOCK=BLOCK)"
+    assert advice.why(second) == (
+        "The grid `(1,)` (line 20) does not grow with the input: 1 program of BLOCK = 256 for "
+        "every size."
+    )
+    assert advice.repair(second).patch is None
+
+
+def test_a_launch_in_another_file_is_not_mistaken(
+    kernel: Callable[[str], Path], tmp_path: Path
+) -> None:
+    told = launched("unwritten-output", kernel(LAUNCHED), 15, tmp_path / "other.py")
+    assert advice.why(told).startswith("Where this usually comes from: ")
+    assert advice.repair(told).patch is None
+
+
+def test_where_the_launch_is_not_known_none_of_several_is_taken(
+    kernel: Callable[[str], Path],
+) -> None:
+    told = finding("unwritten-output", kernel(SEVERAL), 10)
+    assert advice.why(told).startswith("Where this usually comes from: ")
+    assert advice.repair(told).patch is None
+
+
+def test_a_grid_of_at_least_one_program(kernel: Callable[[str], Path]) -> None:
+    path = kernel(LAUNCHED.replace("(n // BLOCK,)", "(max(1, n // BLOCK),)"))
+    told = finding("unwritten-output", path, 10)
+    assert advice.why(told).endswith("no program for what remains after the whole tiles.")
+
+
 def test_a_grid_is_not_rounded_up_where_the_store_has_no_mask(
     kernel: Callable[[str], Path],
 ) -> None:

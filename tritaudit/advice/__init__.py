@@ -20,7 +20,7 @@ __all__ = ["fix", "repair", "twin", "why"]
 
 
 def _subject(finding: Finding, contract: str) -> Subject:
-    return Subject(finding, read_kernel(finding.location), contract)
+    return Subject(finding, read_kernel(finding.location, finding.launches), contract)
 
 
 def why(finding: Finding, contract: str = "") -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -72,8 +72,17 @@ class Access:
 class Kernel:
     """The function of a file that holds a line."""
 
-    def __init__(self, path: Path, text: str, function: ast.FunctionDef, module: ast.Module):
+    def __init__(
+        self,
+        path: Path,
+        text: str,
+        function: ast.FunctionDef,
+        module: ast.Module,
+        launched: tuple[int, ...] = (),
+    ):
         self.path, self.text, self.function, self.module = path, text, function, module
+        #: lines of the file in which the example launched it; empty where that is not known.
+        self.launched = launched
 
     # ------------------------------------------------------------------ names
 
@@ -298,8 +307,11 @@ def constant(node: ast.expr | None) -> int | None:
 # --------------------------------------------------------------------------- reading
 
 
-def read_kernel(location: Location | None) -> Kernel:
+def read_kernel(location: Location | None, launches: Sequence[Location] = ()) -> Kernel:
     """The function around a location.
+
+    Args:
+        launches: where an example launched it, as far as that is known.
 
     Where the file cannot be read or has no function there, one without a body: nothing is
     recognised in it.
@@ -318,7 +330,9 @@ def read_kernel(location: Location | None) -> Kernel:
     ]
     if not around:
         return _unread()
-    return Kernel(Path(location.path), text, max(around, key=lambda f: f.lineno), module)
+    # 0 is no line: where another file launches it, nothing in this one does.
+    lines = tuple(p.line if p.path == location.path else 0 for p in launches)
+    return Kernel(Path(location.path), text, max(around, key=lambda f: f.lineno), module, lines)
 
 
 def _unread() -> Kernel:
@@ -347,7 +361,23 @@ class Launch:
 
 
 def launches(kernel: Kernel) -> Iterator[Launch]:
-    """The launches of a kernel in its own file."""
+    """The launches of a kernel in its own file that the example ran.
+
+    Where it is not known which those are: all, if one function alone launches the kernel.
+    """
+    found = list(_launches(kernel))
+    if kernel.launched:
+        inside = (range(x.call.lineno, (x.call.end_lineno or x.call.lineno) + 1) for x in found)
+        wanted = set(kernel.launched)
+        found = [x for x, lines in zip(found, inside, strict=True) if wanted & set(lines)]
+    elif len({id(x.function) for x in found}) > 1:
+        found = []
+    yield from found
+
+
+def _launches(kernel: Kernel) -> Iterator[Launch]:
+    """All launches of a kernel in its own file, each with the innermost function around it."""
+    found: dict[int, Launch] = {}
     for function in ast.walk(kernel.module):
         if not isinstance(function, ast.FunctionDef) or function is kernel.function:
             continue
@@ -355,7 +385,8 @@ def launches(kernel: Kernel) -> Iterator[Launch]:
             match node:
                 case ast.Call(func=ast.Subscript(value=ast.Name(id=name), slice=grid)):
                     if name == kernel.name:
-                        yield Launch(node, grid, function)
+                        found[id(node)] = Launch(node, grid, function)  # from outside inwards
+    yield from found.values()
 
 
 def passed(kernel: Kernel, launch: Launch, parameter: str) -> ast.expr | None:

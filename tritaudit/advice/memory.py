@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import ast
+import math
 
-from tritaudit.advice.kernel import allocates_without_dtype, argument, launches, passed
+from tritaudit.advice.kernel import (
+    allocates_without_dtype,
+    argument,
+    constant,
+    launches,
+    passed,
+)
 from tritaudit.advice.patch import BEYOND, SHORT, unused_output, wrong_bound, wrong_return
-from tritaudit.advice.subject import Subject
+from tritaudit.advice.subject import Subject, listed, number_of
 
 
 def unwritten_output(subject: Subject) -> str:
     return (
-        _swapped(subject) or _stored_back(subject) or _wrong_mask(subject) or _rounded_down(subject)
+        _swapped(subject)
+        or _stored_back(subject)
+        or _wrong_mask(subject)
+        or _rounded_down(subject)
+        or _fixed_grid(subject)
     )
 
 
@@ -66,9 +77,34 @@ def _rounded_down(subject: Subject) -> str:
     for launch in launches(kernel):
         grid = kernel.source(launch.grid)
         if "//" in grid:
-            return (
+            told = (
                 f"The grid `{grid}` (line {launch.call.lineno}) is rounded down: there is no "
-                "program for what remains after the whole tiles, and none at all for less than one."
+                "program for what remains after the whole tiles"
+            )
+            # `max(1, n // BLOCK)` is at least one program.
+            least = any(isinstance(n, ast.Call) for n in ast.walk(launch.grid))
+            return f"{told}." if least else f"{told}, and none at all for less than one."
+    return ""
+
+
+def _fixed_grid(subject: Subject) -> str:
+    """A grid of numbers, `(1,)`, of a kernel without a loop."""
+    kernel = subject.kernel
+    if any(isinstance(node, (ast.For, ast.While)) for node in ast.walk(kernel.function)):
+        return ""
+    for launch in launches(kernel):
+        parts = launch.grid.elts if isinstance(launch.grid, ast.Tuple) else [launch.grid]
+        if all(constant(part) is not None for part in parts):
+            sizes = [
+                f"{k.arg} = {constant(k.value)}"
+                for k in launch.call.keywords
+                if k.arg in kernel.parameters and constant(k.value) is not None
+            ]
+            tile = f" of {listed(sizes)}" if sizes else ""
+            programs = math.prod(constant(part) or 0 for part in parts)
+            return (
+                f"The grid `{kernel.source(launch.grid)}` (line {launch.call.lineno}) does not "
+                f"grow with the input: {number_of(programs, 'program')}{tile} for every size."
             )
     return ""
 

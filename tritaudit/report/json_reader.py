@@ -207,6 +207,7 @@ def _finding(n: Node) -> Finding:
         proof=_proof(n["proof"]),
         assert_close_passes=n["assert_close_passes"].maybe(Node.boolean),
         location=n["location"].maybe(_location),
+        launches=n["launches"].items(_location),
         excerpt=n["excerpt"].maybe(_excerpt),
         index_map=n["index_map"].maybe(_index_map),
         evidence=n["evidence"].texts(),

@@ -169,6 +169,7 @@ def _finding(f: Finding) -> Json:
         "example": _example(f.example),
         "repro": f.repro,
         "location": _location(f.location),
+        "launches": [_location(place) for place in f.launches],
         "assert_close_passes": f.assert_close_passes,
         "proof": _proof(f.proof),
         "evidence": list(f.evidence),

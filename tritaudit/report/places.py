@@ -38,6 +38,11 @@ def place_of(finding: Finding, result: CaseResult) -> Location | None:
     return finding.location if finding.location is not None else result.location
 
 
+def _moved(finding: Finding, move: Callable[[Location | None], Location | None]) -> Finding:
+    launches = tuple(place for place in map(move, finding.launches) if place is not None)
+    return replace(finding, location=move(finding.location), launches=launches)
+
+
 def relocated(report: Report, move: Callable[[str], str]) -> Report:
     """The report with every path of a location passed through `move`."""
 
@@ -48,7 +53,7 @@ def relocated(report: Report, move: Callable[[str], str]) -> Report:
         replace(
             r,
             location=moved(r.location),
-            findings=tuple(replace(f, location=moved(f.location)) for f in r.findings),
+            findings=tuple(_moved(f, moved) for f in r.findings),
         )
         for r in report.results
     )
