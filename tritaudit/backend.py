@@ -26,6 +26,7 @@ import torch
 import triton
 import triton.language as tl
 
+from tritaudit import tuning
 from tritaudit.allocation import Allocated, Allocations
 from tritaudit.dtypes import DType, dtype_of
 from tritaudit.model import Backend, Case, Example
@@ -176,7 +177,10 @@ def prepare() -> None:
                 f"{numpy.__version__}; run: pip install 'numpy<2'"
             )
         _watch_interpreter()
+        tuning.install(measured=False)
         numpy.seterr(all="ignore")
+    else:
+        tuning.install(measured=True)
     device()
     _LIMITS.installed = True
 
@@ -224,6 +228,8 @@ _INTERPRETER_GAPS = (
     "'InterpreterBuilder' object has no attribute",
     "'float' object has no attribute",
 )
+#: what Triton says where a launch function asks its driver for something and no GPU is there.
+_NO_DRIVER = "0 active drivers"
 
 
 def explain_error(error: BaseException) -> LaunchError:
@@ -245,8 +251,11 @@ def explain_error(error: BaseException) -> LaunchError:
     message = " ".join(f"{name}: {text}".split()) if text else name
     names = {c.__name__ for link in chain for c in type(link).__mro__}
     gap = in_triton and any(text in message for text in _INTERPRETER_GAPS)
-    if gap or {"OutOfMemoryError", "OutOfResources", "MemoryError"} & names:
+    if in_triton and _NO_DRIVER in message:
+        kind, message = "limit", "the driver of a GPU was asked for, and there is none"
+    elif gap or {"OutOfMemoryError", "OutOfResources", "MemoryError", "UntunedError"} & names:
         kind = "limit"
+        message = message.removeprefix("UntunedError: ")
     elif "AcceleratorError" in names or "CUDA error" in message or "Triton Error" in message:
         kind = "device"
     elif {"CompilationError", "InterpreterError"} & names or in_triton:
@@ -374,7 +383,6 @@ def launch(
     out_shape = tuple(example.size(axis) for axis in case.out_axes())
     wanted = dtype_of(case.output_dtype(example.dtype()))
     keywords: dict[str, Any] = {**dict(example.tiles), **dict(example.scalars)}
-    keywords.update(example.launch)
     out: Buffer | None = None
     if case.takes_out:
         reach = reach_of(case, example, out_shape)
@@ -386,7 +394,12 @@ def launch(
     arguments = [inputs[t.name].view for t in case.inputs]
     started: dict[Started, None] = {}
     try:
-        with guarding, _noting_starts() as started:
+        with (
+            guarding,
+            _noting_starts() as started,
+            tuning.choosing(example.launch) as options,
+        ):
+            keywords.update(options)
             returned = case.run(*arguments, **keywords)
         if where != "cpu":
             torch.accelerator.synchronize()
@@ -394,8 +407,8 @@ def launch(
         explained = explain_error(error)
         if explained.kind == "device" and not device_lives():
             raise DeviceLostError(explained.message) from error
-        return Observation(error=explained, limits=_met(), poison=poison, started=tuple(started))
-    seen = Observation(limits=_met(), poison=poison, started=tuple(started))
+        return Observation(error=explained, **_told(poison, started))
+    seen = Observation(**_told(poison, started))
     if out is None and case.in_place is None:
         tensor = _judged(seen, returned, case.output, wanted, where)
         if tensor is not None:
@@ -441,13 +454,16 @@ def compile_ahead(case: Case, examples: Iterable[Example]) -> None:
             for name, value in logical_values(case, example).items()
         ]
         keywords: dict[str, Any] = {**dict(example.tiles), **dict(example.scalars)}
-        keywords.update(example.launch)
         if case.takes_out:
             shape = tuple(example.size(axis) for axis in case.out_axes())
             wanted = dtype_of(case.output_dtype(example.dtype()))
             keywords["out"] = guarded(shape, wanted, POISON[0], 64).on(device()).view
-        with compiling(), contextlib.suppress(Exception):
-            case.run(*arguments, **keywords)
+        with (
+            compiling(),
+            contextlib.suppress(Exception),
+            tuning.choosing(example.launch) as options,
+        ):
+            case.run(*arguments, **keywords, **options)
 
 
 def device_lives() -> bool:
@@ -457,6 +473,16 @@ def device_lives() -> bool:
     except RuntimeError:
         return False
     return True
+
+
+def _told(poison: int, started: Iterable[Started]) -> dict[str, Any]:
+    """What an observation says of a launch whatever came out."""
+    return {
+        "limits": _met(),
+        "poison": poison,
+        "started": tuple(started),
+        "tuned": tuning.taken(),
+    }
 
 
 def _met() -> tuple[str, ...]:

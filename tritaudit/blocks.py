@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from triton.runtime import interpreter, jit
 
-from tritaudit import generate
+from tritaudit import generate, tuning
 from tritaudit.model import Case, Example
 
 __all__ = ["edges_of_kernels", "with_edges"]
@@ -57,6 +57,8 @@ def edges_of_kernels(case: Case, launch: Callable[[Example], object]) -> tuple[i
     for axis, size, example in _examples(case):
         with _watching() as values:
             launch(example)
+            for options in tuning.choices()[1:]:
+                launch(replace(example, launch=options))
         probes.append(_Probe(axis, size, frozenset(values)))
     seen = {value for probe in probes for value in probe.values}
     return tuple(sorted(value for value in seen if _fixed(value, probes)))

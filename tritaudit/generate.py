@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import torch
@@ -21,6 +21,8 @@ from tritaudit.dtypes import dtype_of, specials
 from tritaudit.model import Case, CaseError, Edit, Example, Fill, FillKind, Layout, Tile
 from tritaudit.tensors import logical_values, mix, same_bits
 
+#: the launch options of an example.
+Options = tuple[tuple[str, int], ...]
 #: widest dtype of which every bit pattern is run without being asked.
 EXHAUSTIVE_BITS = 16
 
@@ -143,12 +145,15 @@ def cost(example: Example) -> tuple[int, int, int]:
 # --------------------------------------------------------------------------- the sweep
 
 
-def structures(case: Case) -> list[Example]:
-    """Sizes around every edge for every tile, smallest first, index-tagged in the main dtype."""
+def structures(case: Case, launches: Iterable[Options] = ((),)) -> list[Example]:
+    """Sizes around every edge for every tile, smallest first, index-tagged in the main dtype.
+
+    Each with each of the launch options in `launches`.
+    """
     found: dict[Example, None] = {}
     for k, tiles in enumerate(_tile_choices(case)):
         for sizes in _size_choices(case, tiles, brief=k > 0):
-            found[_example(case, tiles, sizes)] = None
+            found.update((_example(case, tiles, sizes, launch=x), None) for x in launches)
     return sorted(found, key=cost)
 
 
@@ -202,15 +207,20 @@ def _specials_anchored(case: Case, bases: list[Example]) -> Iterator[Example]:
         yield replace(base, edits=tuple(sorted(edits)))
 
 
-def sweep(case: Case) -> Iterator[Example]:
-    """The boundary sweep: positions, then dtypes, then special values, then layouts and scalars."""
-    yield from structures(case)
+def sweep(case: Case, launches: Sequence[Options] = ((),)) -> Iterator[Example]:
+    """The boundary sweep: positions, then dtypes, then special values, then layouts and scalars.
+
+    Positions, and two examples of each dtype, with each of the launch options in `launches`.
+    """
+    yield from structures(case, launches)
     two = _two(case)
     for dtypes in dtype_choices(case):
         for k, base in enumerate(two):
             here = replace(base, dtypes=dtypes)
-            yield here
-            yield replace(here, fill=Fill(FillKind.SPECIAL if k else FillKind.NORMAL, k))
+            for options in launches:
+                yield replace(here, launch=options)
+                kind = FillKind.SPECIAL if k else FillKind.NORMAL
+                yield replace(here, fill=Fill(kind, k), launch=options)
         yield replace(two[0], dtypes=dtypes, fill=Fill(FillKind.RANDOM, 1))
     for layouts in _layout_choices(case)[1:]:
         for base in two:
@@ -302,7 +312,7 @@ def fleets(case: Case) -> Iterator[list[Example]]:
         yield fleet(case, base)
 
 
-def launch_choices(case: Case) -> list[tuple[tuple[str, int], ...]]:
+def launch_choices(case: Case) -> list[Options]:
     """One launch option at a time, of those that `run` takes."""
     taken = [name for name in OPTIONS if case.takes(name)]
     return [((name, value),) for name in taken for value in OPTIONS[name]]
@@ -407,9 +417,7 @@ def largest(case: Case, elements: int) -> Example:
 
 
 @st.composite
-def examples(
-    draw: st.DrawFn, case: Case, limit: int, launches: list[tuple[tuple[str, int], ...]]
-) -> Example:
+def examples(draw: st.DrawFn, case: Case, limit: int, launches: list[Options]) -> Example:
     """Anchored examples of a case whose inputs have at most `limit` elements.
 
     `launches` are the choices of launch options.
@@ -518,9 +526,8 @@ def with_values(case: Case, example: Example, bits: dict[str, int]) -> Example:
     """The smallest example of the same dtypes and scalars whose first elements hold these bits."""
     structure = next(s for s in structures(case) if math.prod(n for _, n in s.sizes))
     edits = tuple(sorted(Edit(name, 0, value) for name, value in bits.items()))
-    return replace(
-        structure, dtypes=example.dtypes, scalars=example.scalars, fill=Fill(), edits=edits
-    )
+    alike = replace(structure, launch=example.launch, scalars=example.scalars)
+    return replace(alike, dtypes=example.dtypes, fill=Fill(), edits=edits)
 
 
 def smaller_sizes(case: Case, example: Example, limit: int | None = 64) -> list[Example]:

@@ -249,7 +249,7 @@ class Ledger:
 
     def _keep(self, trial: Trial) -> None:
         """Keep a wrong trial for proofs; few of one structure, or there is no room for others."""
-        place = (trial.example.sizes, trial.example.tiles)
+        place = (trial.example.sizes, trial.example.tiles, trial.example.launch)
         alike = self.kept.get(place, 0)
         if len(self.wrong) < KEPT_WRONG and alike < KEPT_ALIKE and _is_handy(trial):
             self.kept[place] = alike + 1
@@ -345,10 +345,10 @@ _FAMILIAR = ("float32", "int32", "int8", "float16", "float64", "int64", "int16",
 
 
 def order_of(example: Example, faults: tuple[str, ...]) -> tuple[int, ...]:
-    """Smaller first; at equal size fewer faults, fewer edits, simpler values, a familiar dtype."""
+    """Smaller first; at equal size fewer faults, options and edits, simpler values and dtypes."""
     kind = list(FillKind).index(example.fill.kind)
     odd = sum(x != "contiguous" for _, x in example.layouts)
     elements, tiles, edits = generate.cost(example)
     name = example.dtype()
     dtype = _FAMILIAR.index(name) if name in _FAMILIAR else len(_FAMILIAR)
-    return len(faults) > 1, elements, tiles, odd, kind, edits, dtype
+    return len(faults) > 1, elements, tiles, len(example.launch), odd, kind, edits, dtype

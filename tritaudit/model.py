@@ -657,7 +657,8 @@ class Example:
     """One drawn set of sizes, tiles, scalars, dtypes, layouts and values. Plain data.
 
     Names are case-declared names, in the order of declaration; `launch` holds num_warps and
-    num_stages where the case's `run` accepts them.
+    num_stages where the case's `run` accepts them, and the number of the configuration that
+    autotuned kernels are run in (`config`; see `tritaudit.tuning`).
     """
 
     sizes: tuple[tuple[str, int], ...]

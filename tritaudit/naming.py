@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import torch
 
-from tritaudit import generate
+from tritaudit import generate, tuning
 from tritaudit.confirm import same_result, shows_again
 from tritaudit.divergence import because
 from tritaudit.faults import FAULT_IDS, SEVERITIES
@@ -242,7 +242,7 @@ class Naming:
             )
             return (fault,), proof, ()
         rivals: list[tuple[str, str]] = []
-        for alike in ("", "layouts", "dtypes"):
+        for alike in ("", *(["config"] if len(tuning.choices()) > 1 else []), "layouts", "dtypes"):
             for explanation in full.explanations:
                 verdict = self._test(explanation, full, trial, companions, alike)
                 if not isinstance(verdict, Proof):
@@ -289,13 +289,17 @@ class Naming:
         "" where nothing refutes it and too few examples could be had to prove it. Where the time
         ran out instead, the name stands, and the proof tells on how little.
 
-        `alike`: only on examples of the same layouts, where another fault may be at work in others;
-        or of the same dtypes as well, because a compiler may treat each dtype by itself.
+        `alike`: only on examples of the same launch options, because each configuration of an
+        autotuned kernel has its own tiles; or of the same layouts as well, where another fault may
+        be at work in others; or of the same dtypes, too, because a compiler may treat each dtype by
+        itself.
         """
         probes = 0
         for found in explanation.candidates:
             others = [t for t in (*self.book.wrong, *self.book.right) if t.example != trial.example]
             if alike:
+                others = [t for t in others if t.example.launch == trial.example.launch]
+            if alike in ("layouts", "dtypes"):
                 others = [t for t in others if t.example.layouts == trial.example.layouts]
             if alike == "dtypes":
                 others = [t for t in others if t.example.dtypes == trial.example.dtypes]
@@ -336,7 +340,8 @@ class Naming:
         larger = [s for s in shapes if generate.cost(s) > generate.cost(replace(base, edits=()))]
         for shape in (*larger[:4], *shapes[:4]):
             edits = generate.kept_edits(self.book.case, replace(shape, edits=base.edits))
-            tries.append(replace(shape, dtypes=base.dtypes, fill=base.fill, edits=edits))
+            here = replace(shape, launch=base.launch, dtypes=base.dtypes, fill=base.fill)
+            tries.append(replace(here, edits=edits))
         for example in tries:
             if test.probes >= wanted or test.refuted_by is not None:
                 break
@@ -398,6 +403,8 @@ class Naming:
 def _limited_to(example: Example, alike: str) -> str:
     """Of which examples an explanation is true, if not of all."""
     if not alike:
+        return ""
+    if alike == "config":
         return ""
     if alike == "dtypes":
         return f" (in {example.dtype()})"

@@ -514,6 +514,8 @@ def evidence_of(fault: str, trial: Trial, diagnosis: Diagnosis) -> tuple[str, ..
         out = [f"run raised {seen.error.message}" if seen.error.kind == "raised" else out[0]]
     if seen.returned_view is not None:
         out.append(f"the returned tensor shares memory with {seen.returned_view}")
+    if seen.tuned:
+        out.append(f"autotuned: run as {' and '.join(seen.tuned)}")
     return tuple(out)
 
 

@@ -19,7 +19,7 @@ from typing import NoReturn
 import hypothesis
 from hypothesis import HealthCheck, Phase, settings
 
-from tritaudit import exhaustive, generate, interpreter
+from tritaudit import exhaustive, generate, interpreter, tuning
 from tritaudit.backend import DeviceLostError, current, device_lives, explain_error
 from tritaudit.bisect import climb, narrow
 from tritaudit.blocks import with_edges
@@ -112,12 +112,16 @@ class Search:
         self.book.cut = f"{why}; not reached: {' and '.join(missed)}" if missed else why
 
     def _sweep(self, budget: int) -> None:
-        self.ahead = generate.sweep(self.book.case)
+        launches = tuning.choices()
+        self.ahead = generate.sweep(self.book.case, launches)
         while not (budget and len(self.book.seen) >= max(1, budget * 4 // 5)):
             example = next(self.ahead, None)
             if example is None:
                 return
             self.book.try_example(example, "sweep")
+            if launches != tuning.choices():  # a kernel turns out to be autotuned
+                launches = tuning.choices()
+                self.ahead = generate.sweep(self.book.case, launches)
         self._cut_short(f"the budget of {count(budget, 'example')} ended the sweep")
 
     def _fleets(self, budget: int) -> None:
@@ -237,7 +241,7 @@ class Search:
         seen_before = len(self.book.seen)
         limit = self.book.request.elements or ELEMENTS[self.book.backend]
         gpu = self.book.backend is Backend.GPU
-        launches = [(), *(generate.launch_choices(self.book.case) if gpu else ())]
+        launches = [(), *generate.launch_choices(self.book.case)] if gpu else tuning.choices()
         stop: list[BaseException] = []
 
         # Every setting is given: a CI variable in the environment would change the defaults.
@@ -324,7 +328,7 @@ class Search:
             return
         best = known.trial.example
         for base in generate.structures(self.book.case):
-            example = replace(base, dtypes=best.dtypes, fill=best.fill)
+            example = replace(base, dtypes=best.dtypes, fill=best.fill, launch=best.launch)
             if self.book.avoids(example) or generate.cost(base)[0] > 64 * generate.cost(best)[0]:
                 continue
             if self.book.try_example(example, "shrink") == (fault,):
@@ -381,6 +385,7 @@ def _audit(request: UnitRequest, emit: Callable[[Event], None], inflight: InFlig
             reason = f"takes no {' or '.join(request.dtypes)}"
             return CaseResult(request.case, str(current()), Outcome.SKIP, reason)
         case = restricted
+    tuning.forget()
     book = Ledger(case, request, emit, inflight)
     search = Search(book)
     _RUNNING[:] = [search]
@@ -397,6 +402,8 @@ def _audit(request: UnitRequest, emit: Callable[[Event], None], inflight: InFlig
         findings, outcome, reason = (), Outcome.ERROR, str(error)
     except DeviceLostError as error:
         _give_up(book, error)
+    if request.repro is None:
+        book.notes.update(tuning.notes())
     if findings:
         outcome = Outcome.FAIL
     if request.call is not None and request.repro is None:

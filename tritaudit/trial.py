@@ -140,6 +140,7 @@ class Observation:
         filled: where `run` allocated the output itself and filled it: which of its allocations that
             was, and the bits (signed) that it was filled with.
         started: the kernels that were started, in their order, each from each place once.
+        tuned: the autotuned kernels that were launched, each with its configuration in words.
     """
 
     out: torch.Tensor | None = None
@@ -154,6 +155,7 @@ class Observation:
     returned_view: str | None = None
     filled: tuple[int, int] | None = None
     started: tuple[Started, ...] = ()
+    tuned: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)

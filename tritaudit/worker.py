@@ -225,6 +225,7 @@ def preload(backend: Backend) -> None:
             importlib.import_module(module)
         if backend is Backend.INTERPRETER:
             importlib.import_module("triton.runtime.interpreter")
+            importlib.import_module("tritaudit.tuning").install(measured=False)
     except Exception as error:
         raise Refusal(f"triton or torch cannot be imported: {line(repr(error))}") from error
     import numpy

@@ -195,3 +195,69 @@ def test_a_new_case_file_runs_at_once_and_is_not_overwritten(
     assert told.returncode == 2
     assert "takes none of the tensors that were tried (ValueError: only CUDA" in told.stderr
     assert not (package.parent / "other.py").exists()
+
+
+TUNED = '''"""Kernels whose block is chosen by measuring."""
+
+import torch
+import triton
+import triton.language as tl
+
+CONFIGS = [triton.Config({"BLOCK": 16}), triton.Config({"BLOCK": 32}, num_warps=8)]
+
+
+@triton.autotune(configs=CONFIGS, key=["n"])
+@triton.jit
+def right_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + offs, tl.load(x_ptr + n - 1 - offs, mask=offs < n), mask=offs < n)
+
+
+@triton.autotune(configs=CONFIGS, key=["n"], reset_to_zero=["out_ptr"])
+@triton.jit
+def wrong_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    if BLOCK == 16:
+        offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        tl.store(out_ptr + offs, tl.load(x_ptr + n - 1 - offs, mask=offs < n), mask=offs < n)
+    else:
+        offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + offs, mask=offs < n, other=0)
+        tl.store(out_ptr + offs, tl.flip(x, 0), mask=offs < n)
+
+
+def launched(kernel, x):
+    out, n = torch.empty_like(x), x.numel()
+    kernel[lambda meta: (triton.cdiv(n, meta["BLOCK"]),)](x, out, n)
+    return out
+
+
+def right(x):
+    return launched(right_kernel, x)
+
+
+def wrong(x):
+    return launched(wrong_kernel, x)
+'''
+
+
+def test_an_autotuned_kernel_is_judged_in_each_configuration(
+    tritaudit: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "tuned.py").write_text(TUNED)
+    quick = ("--backend", "interpreter", "--dtype", "float32", "--max-examples", "90")
+    told = tritaudit("run", "tuned:right", "tuned:wrong", "--flip", "0", *quick)
+    assert told.returncode == 1, told.stderr
+    text = " ".join(told.stdout.split())
+    assert "pass tuned:right" in text
+    assert "2 of 2 different configurations were run (BLOCK=16; BLOCK=32)" in text
+    assert "padding-leak in tuned:wrong" in text and "dim0=1 config=1" in text
+    assert "block-local-flip in tuned:wrong" in text and "dim0=33 config=1" in text
+    assert "autotuned: run as wrong_kernel with BLOCK=32" in text
+    assert "value-mismatch" not in text
+    pasted = re.findall(r"^tritaudit (explain .*)$", told.stdout, re.MULTILINE)
+    told = tritaudit(*shlex.split(next(line for line in pasted if "dim0=1/" in line)))
+    assert told.returncode == 1
+    assert "padding-leak in tuned:wrong" in told.stdout
+    told = tritaudit("new", "tuned:right")
+    assert told.returncode == 0, told.stderr
+    assert 'contract=Flip("N")' in (tmp_path / "audit_right.py").read_text()

@@ -34,6 +34,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("divergence", "faults"),
     ("config",),
     ("advice",),
+    ("tuning",),
     ("backend", "generate", "catalogue"),
     ("batch", "bisect", "blocks", "calls", "claims", "exhaustive", "interpreter"),
     ("confirm", "examine", "fleet", "present", "unnoticed"),
@@ -58,7 +59,14 @@ HEAVY = ("torch", "triton", "hypothesis", "numpy")
 #: where a heavy module may be imported when the file is loaded, and where inside a function. The
 #: worker asks for versions, in a process that has imported them anyway.
 LOADS = {
-    "triton": {"backend", "blocks", "ir.recorder", "interpreter.fast", "interpreter.strict"},
+    "triton": {
+        "backend",
+        "blocks",
+        "ir.recorder",
+        "interpreter.fast",
+        "interpreter.strict",
+        "tuning",
+    },
     "hypothesis": {"generate", "search"},
     "numpy": {"backend", "interpreter.fast", "interpreter.strict"},
 }
