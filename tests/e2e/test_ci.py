@@ -232,6 +232,22 @@ def test_a_failure_is_kept_run_again_explained_and_dropped(
     assert "no failure is stored in .tritaudit" in told.stderr
 
 
+def test_a_failure_that_a_baseline_accepts_stays_until_its_case_expects_it(
+    tritaudit: Command, tmp_path: Path
+) -> None:
+    write(tmp_path, wrong=DROPS_THE_LAST)
+    assert tritaudit("run", ".", *FEW, "--report", "json=r.json").returncode == 1
+    [stored] = (tmp_path / ".tritaudit" / "failures").iterdir()
+    assert tritaudit("run", ".", *FEW, "--baseline", "r.json").returncode == 0
+    assert stored.exists()
+    told = tritaudit("run", "--last-failed", *FEW, "--baseline", "r.json")
+    assert (told.returncode, stored.exists()) == (0, True), told.stdout
+    declared = DROPS_THE_LAST.replace("contract=", 'expect="unwritten-output", contract=')
+    write(tmp_path, wrong=declared)
+    assert tritaudit("run", ".", *FEW).returncode == 0
+    assert not stored.exists()
+
+
 def test_a_failure_whose_file_is_gone_is_dropped(tritaudit: Command, tmp_path: Path) -> None:
     write(tmp_path, wrong=DROPS_THE_LAST)
     tritaudit("run", "wrong.py", *FEW)

@@ -8,7 +8,7 @@ from tritaudit.acceptance import Acceptance
 from tritaudit.catalogue import Listing
 from tritaudit.commands.functions import calls_of, read_options
 from tritaudit.commands.session import cases_of, complain
-from tritaudit.model import CallSpec, CaseInfo, CaseResult, Outcome, Report, UnitFinished
+from tritaudit.model import CallSpec, CaseInfo, CaseResult, Finding, Outcome, Report, UnitFinished
 from tritaudit.repro import ReproError, decode
 from tritaudit.storage import Failure, Storage
 from tritaudit.supervisor import Supervisor
@@ -86,11 +86,14 @@ def _has_passed(
     supervisor: Supervisor,
     acceptance: Acceptance,
 ) -> bool:
-    """Whether a stored fault shows no more, or is no news: its own example is run again."""
+    """Whether a stored fault shows no more, its own example run again, or its case expects it.
+
+    One that shows and that only an ignore or a baseline accepts is still a failure.
+    """
     fault = failure.finding.fault
     shown = [f for f in result.findings if f.fault == fault]
     if shown:
-        return all(f.expected for f in shown)
+        return all(_is_declared(f) for f in shown)
     if result.outcome in (Outcome.ERROR, Outcome.SKIP):
         return False
     if not _fits(failure.finding.repro, info):
@@ -99,9 +102,14 @@ def _has_passed(
     for event in supervisor.run_units([(info, request)], 1, _REPLAY_LIMIT, acceptance=acceptance):
         if isinstance(event, UnitFinished):
             again = event.result
-            news = any(f.fault == fault and not f.expected for f in again.findings)
-            return again.outcome is not Outcome.ERROR and not news
+            there = any(f.fault == fault and not _is_declared(f) for f in again.findings)
+            return again.outcome is not Outcome.ERROR and not there
     return False
+
+
+def _is_declared(finding: Finding) -> bool:
+    """Whether the case itself says that it shows this fault."""
+    return finding.expected and not finding.accepted
 
 
 def _fits(token: str, info: CaseInfo) -> bool:
