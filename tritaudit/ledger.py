@@ -7,7 +7,7 @@ the trials that are kept here.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from tritaudit import generate
@@ -39,6 +39,8 @@ KEPT_WRONG, KEPT_RIGHT, KEPT_ALIKE = 120, 40, 5
 KEPT_ELEMENTS = 1 << 16
 #: unexplained examples after which every candidate is tried only now and then.
 PUZZLED = 12
+#: how many of them have to be of the dtypes of an example.
+PUZZLED_ALIKE = 3
 
 
 class OutOfTimeError(Exception):
@@ -230,8 +232,7 @@ class Ledger:
         diagnosis = familiar or self._familiar(trial)
         if diagnosis is None:
             self.repeat(trial)
-            # A kernel that nothing explains is not asked about at every example.
-            known = len(self.unexplained) >= PUZZLED and len(self.seen) % PUZZLED != 0
+            known = is_puzzling(trial, self.unexplained) and len(self.seen) % PUZZLED != 0
             diagnosis = diagnose(trial, self.remembered, only_remembered=known)
         if diagnosis.explanations:
             for found in diagnosis.explanations[0].candidates:
@@ -328,6 +329,15 @@ class Ledger:
 def _is_handy(trial: Trial) -> bool:
     """Whether a trial is small enough to be predicted over and over."""
     return trial.wrong.numel() <= KEPT_ELEMENTS
+
+
+def is_puzzling(trial: Trial, unexplained: Sequence[Trial]) -> bool:
+    """Whether so much is unexplained that few further examples like a trial are asked about.
+
+    What is unexplained in one dtype says little of another: a compiler may break integers alone.
+    """
+    alike = sum(t.example.dtypes == trial.example.dtypes for t in unexplained)
+    return len(unexplained) >= PUZZLED and alike >= PUZZLED_ALIKE
 
 
 def limit_of(trial: Trial) -> str:
