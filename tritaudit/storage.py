@@ -34,6 +34,8 @@ _NAME = 120
 def write_file(path: Path, text: str) -> None:
     """Replace a file at once, by a new one in the same folder; write into what is no file.
 
+    The folder is made where there is none.
+
     Raises:
         OSError: it cannot be written; the file is as it was.
     """
@@ -41,6 +43,7 @@ def write_file(path: Path, text: str) -> None:
     if path.exists() and not path.is_file():
         path.write_text(text, encoding="utf-8")
         return
+    path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:80]}.", suffix=".tmp")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:

@@ -200,13 +200,23 @@ def test_a_wrong_kernel_fails_and_its_explain_line_shows_it_again(
 def test_a_report_that_cannot_be_written_does_not_hide_the_verdict(
     tritaudit: Command, tmp_path: Path
 ) -> None:
-    write(tmp_path, wrong=KEEPS_THE_SIGN)
-    told = tritaudit("run", ".", *QUICK, "--report", "json=no/such/r.json")
+    occupied = 'from pathlib import Path\n\nPath("r.json").mkdir(exist_ok=True)\n'
+    write(tmp_path, wrong=f"{KEEPS_THE_SIGN}\n{occupied}")
+    told = tritaudit("run", ".", *QUICK, "--report", "json=r.json")
     assert told.returncode == 3
     assert re.search(r"^FAIL +wrong", told.stdout, re.MULTILINE)
-    assert told.stderr == (
-        "tritaudit: the json report no/such/r.json cannot be written: No such file or directory\n"
-    )
+    assert told.stderr == "tritaudit: the json report r.json cannot be written: Is a directory\n"
+
+
+def test_a_report_that_can_never_be_written_is_told_at_once(
+    tritaudit: Command, tmp_path: Path
+) -> None:
+    write(tmp_path, wrong=KEEPS_THE_SIGN)
+    told = tritaudit("run", ".", *QUICK, "--report", "json=wrong.py/r.json")
+    assert (told.returncode, told.stdout) == (3, "")
+    [sentence] = told.stderr.splitlines()
+    start = "tritaudit: the json report wrong.py/r.json cannot be written: "
+    assert sentence.startswith(start) and sentence.endswith("/wrong.py is no folder")
 
 
 def test_an_expectation_that_no_longer_shows_is_stale(tritaudit: Command, tmp_path: Path) -> None:

@@ -11,7 +11,13 @@ import typer
 from tritaudit.commands import Usage
 from tritaudit.commands.auditing import exit_code
 from tritaudit.commands.options import parse_jobs
-from tritaudit.commands.reports import ReportFile, ReportWriteError, parse_reports, write_reports
+from tritaudit.commands.reports import (
+    ReportFile,
+    ReportWriteError,
+    check_writable,
+    parse_reports,
+    write_reports,
+)
 from tritaudit.commands.session import selected
 from tritaudit.model import Backend, CaseInfo, CaseResult, Environment, Outcome, Report
 from tritaudit.report.json_report import parse, render
@@ -69,15 +75,36 @@ def test_a_report_goes_into_what_is_no_file(tmp_path: Path) -> None:
     assert not Path(os.devnull).is_file()
 
 
+def test_the_folder_of_a_report_is_made(tmp_path: Path) -> None:
+    path = tmp_path / "a" / "b" / "r.json"
+    asked = parse_reports([f"json={path}"])
+    check_writable(asked)
+    assert not path.parent.exists()
+    write_reports(report(), asked)
+    assert path.read_text() == render(report())
+
+
+def test_a_report_that_cannot_be_written_is_told_before_anything_runs(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    wanted = [f"json={tmp_path}/file/r.json", f"html={tmp_path}", f"junit={os.devnull}", "sarif=-"]
+    with pytest.raises(ReportWriteError) as caught:
+        check_writable(parse_reports(wanted))
+    assert str(caught.value).splitlines() == [
+        f"the json report {tmp_path}/file/r.json cannot be written: {tmp_path}/file is no folder",
+        f"the html report {tmp_path} cannot be written: it is a folder",
+    ]
+
+
 def test_each_report_that_cannot_be_written_is_told_and_the_others_are_written(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "folder").mkdir()
+    (tmp_path / "no").touch()
     wanted = [f"json={tmp_path}/no/a.json", f"json={tmp_path}/b.json", f"json={tmp_path}/folder"]
     with pytest.raises(ReportWriteError) as caught:
         write_reports(report(), parse_reports(wanted))
     first, second = str(caught.value).splitlines()
-    assert first.endswith("no/a.json cannot be written: No such file or directory")
+    assert first.endswith("no/a.json cannot be written: File exists")
     assert second.endswith("folder cannot be written: Is a directory")
     assert (tmp_path / "b.json").read_text() == render(report())
 

@@ -75,8 +75,9 @@ def test_files_are_written_beside_the_table(
 
 
 def test_a_file_that_cannot_be_written_does_not_hide_the_table(
-    run: Run, capsys: pytest.CaptureFixture[str]
+    run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    (tmp_path / "no").touch()
     with pytest.raises(ReportWriteError, match=r"the matrix no/m\.json cannot be written"):
         run({"3.4.0": Outcome.PASS}, Files(json="no/m.json"))
     assert "1 case on 1 version" in capsys.readouterr().out

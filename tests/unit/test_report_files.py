@@ -46,6 +46,7 @@ def test_a_wrong_format_is_told_with_the_nearest_one() -> None:
 
 def test_standard_output_comes_last(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "no" / "r.json"
+    path.parent.touch()
     with pytest.raises(ReportWriteError, match=r"no/r\.json cannot be written"):
         write_reports(report(), parse_reports(["json=-", f"json={path}"]))
     assert capsys.readouterr().out == render(report())

@@ -11,6 +11,7 @@ from tritaudit.commands.reports import (
     STDOUT,
     ReportFile,
     ReportWriteError,
+    check_writable,
     parse_reports,
     with_defaults,
     write_reports,
@@ -27,11 +28,13 @@ def report_files(texts: Iterable[str] | None, settings: Settings) -> tuple[Repor
 
     Raises:
         Usage: one of them makes no sense.
+        ReportWriteError: one of them cannot be written where it is to go.
     """
     if texts is not None:
         files = parse_reports(texts)
     else:
         files = parse_reports(settings.report, settings.folder)
+    check_writable(files)
     return with_defaults(files, os.environ)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ __all__ = [
     "STDOUT",
     "ReportFile",
     "ReportWriteError",
+    "check_writable",
     "parse_reports",
     "read_report",
     "with_defaults",
@@ -93,6 +95,37 @@ def with_defaults(
     if summary:
         files += (ReportFile("markdown", summary, append=True, implied=True),)
     return files
+
+
+def check_writable(files: Iterable[ReportFile]) -> None:
+    """Find out before a run that a report cannot be written after it. Nothing is made.
+
+    Raises:
+        ReportWriteError: one or several cannot; each has its sentence.
+    """
+    failures = [
+        f"the {file.format} report {file.path} cannot be written: {why}"
+        for file in files
+        if file.path != STDOUT and (why := _obstacle(Path(file.path)))
+    ]
+    if failures:
+        raise ReportWriteError("\n".join(failures))
+
+
+def _obstacle(path: Path) -> str:
+    """What is in the way of writing a file, "" where nothing is."""
+    try:
+        path = path.resolve()
+        if path.is_dir():
+            return "it is a folder"
+        if path.exists() and not path.is_file():
+            return ""  # a device or a pipe, which is written into
+        above = next(folder for folder in path.parents if folder.exists())
+    except OSError as error:
+        return error.strerror or str(error)
+    if not above.is_dir():
+        return f"{above} is no folder"
+    return "" if os.access(above, os.W_OK | os.X_OK) else f"{above} cannot be written to"
 
 
 def write_reports(report: Report, files: Iterable[ReportFile]) -> None:

@@ -39,7 +39,7 @@ def run(options: RunOptions, function: FunctionOptions) -> int:
     Raises:
         Usage: an option, the configuration, a target or a case file cannot be used.
         BackendError: the backend does not start.
-        ReportWriteError: after everything is printed.
+        ReportWriteError: before anything is run, or after everything is printed.
         OSError: the output could not be written; reports and failures are.
     """
     _check_shard(options)
