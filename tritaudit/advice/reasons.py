@@ -41,11 +41,13 @@ from tritaudit.advice.subject import Subject
 
 
 def value_mismatch(subject: Subject) -> str:
-    del subject
-    return (
+    told = (
         "Every other fault was asked to predict these values, and none of the predictions held, "
-        "here or on further examples. Those that fitted some of them are listed below."
+        "here or on further examples."
     )
+    if not subject.finding.proof.rivals:
+        return told
+    return f"{told} Those that fitted some of them are listed below."
 
 
 def nothing(subject: Subject) -> str:
