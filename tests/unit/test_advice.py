@@ -484,7 +484,22 @@ def test_a_store_without_a_mask(kernel: Callable[[str], Path]) -> None:
     path = kernel(LAUNCHED.replace("mask=mask)), mask=mask)", "mask=mask)))"))
     told = finding("out-of-bounds-write", path, 10, tiles={"BLOCK": 16})
     assert "has no mask: a tile (BLOCK = 16) that is not full" in advice.why(told)
-    assert advice.fix(told).endswith("the mask `offs < n`.")
+    assert advice.repair(told).words == "Give the store the mask that the load has:"
+    assert changes(told)[1].endswith("tl.load(x_ptr + offs, mask=mask)), mask=mask)")
+
+
+def test_a_store_and_a_load_without_a_mask(kernel: Callable[[str], Path]) -> None:
+    text = LAUNCHED.replace("    mask = offs < n\n", "").replace(", mask=mask", "")
+    told = finding("out-of-bounds-write", kernel(text), 9)
+    assert advice.repair(told).patch is None
+    assert advice.fix(told).endswith("give the load and the store the mask `offs < n`.")
+
+
+def test_no_list_is_promised_where_no_prediction_fitted(kernel: Callable[[str], Path]) -> None:
+    told = finding("value-mismatch", kernel(LAUNCHED), 10)
+    assert "listed below" not in advice.why(told)
+    listed = replace(told, proof=Proof(rivals=(("off-by-one", "N=6"),)))
+    assert advice.why(listed).endswith("Those that fitted some of them are listed below.")
 
 
 def test_an_input_that_is_not_contiguous(kernel: Callable[[str], Path]) -> None:

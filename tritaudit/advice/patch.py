@@ -319,6 +319,27 @@ def right_bound(kernel: Kernel, kinds: frozenset[str]) -> Patch | None:
     return _changed(kernel, words[kind], [replaced(condition, right)])
 
 
+def masked_store(kernel: Kernel) -> Patch | None:
+    """A store without a mask gets that of the load, `index < extent` of the index it stores to."""
+    if len(kernel.loads) != 1 or len(kernel.stores) != 1 or kernel.stores[0].mask != ():
+        return None
+    load, store = kernel.loads[0], kernel.stores[0]
+    mask, found = argument(load.call, 1, "mask"), kernel.indices(load)
+    given = argument(store.call, 1, "value")
+    if mask is None or given is None or len(found) != 1 or len(load.mask or ()) != 1:
+        return None
+    if store.offsets != (found[0].name,) or found[0].dim is not None:
+        return None
+    last = max((*store.call.args, *(k.value for k in store.call.keywords)), key=_end)
+    edit = Edit(_end(last), _end(last), f", mask={kernel.source(mask)}")
+    words = "Give the store the mask that the load has:"
+    return _changed(kernel, words, [edit])
+
+
+def _end(node: ast.expr) -> tuple[int, int]:
+    return node.end_lineno or node.lineno, node.end_col_offset or 0
+
+
 def unused_output(kernel: Kernel, inputs: Iterable[str]) -> str:
     """A pointer that the kernel never uses while it stores to the one it loads from; "" if none."""
     read, written = {a.pointer for a in kernel.loads}, {a.pointer for a in kernel.stores}

@@ -108,6 +108,9 @@ def beside(subject: Subject) -> Repair | None:
     found = patch.right_bound(kernel, patch.BEYOND) or patch.mirror_in_place_of_flip(kernel)
     if found is not None:
         return _of(found)
+    found = patch.masked_store(kernel)
+    if found is not None:
+        return _of(found)
     for store in kernel.stores:
         if store.mask == () and len(store.offsets) == 1 and _rank(subject) == 1:
             return Repair(
