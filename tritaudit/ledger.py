@@ -7,7 +7,7 @@ the trials that are kept here.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from tritaudit import generate
@@ -30,6 +30,7 @@ from tritaudit.model import (
     UnitRequest,
 )
 from tritaudit.present import view_note
+from tritaudit.report.wording import count
 from tritaudit.repro import decode, encode
 from tritaudit.trial import Trial
 
@@ -97,7 +98,8 @@ class Ledger:
         self.exhaustive: list[str] = []
         self.avoided = [decode(token) for token in request.avoid]
         self.notes: set[str] = set()
-        self.cut = ""
+        #: why the search ended before its time, and the examples of the sweep that were left then.
+        self.cut, self.ahead = "", 0
         self.fleet = Fleet(case, self.announce, 1 if request.careful else QUEUED)
         self.current: Example | None = None
         self._told = 0.0
@@ -306,8 +308,8 @@ class Ledger:
             (t.name, tuple(sorted({e.tile(t.name) for e in judged}))) for t in self.case.tiles
         )
         dtypes: dict[str, int] = {}
-        for example, count in counted:
-            dtypes[example.dtype()] = dtypes.get(example.dtype(), 0) + count
+        for example, number in counted:
+            dtypes[example.dtype()] = dtypes.get(example.dtype(), 0) + number
         rate = self.fleet.examples / self.fleet.seconds if self.fleet.seconds else 0.0
         return Coverage(
             examples=len(self.seen.keys() - self.unjudged) + self.fleet.examples,
@@ -321,9 +323,16 @@ class Ledger:
             skipped=tuple(
                 Skipped(s.reason, s.count, tuple(sorted(s.dtypes))) for s in self.skips.values()
             ),
-            cut_short=self.cut,
+            cut_short=self._cut_short(dtypes) if self.cut else "",
             examples_per_second=rate,
         )
+
+    def _cut_short(self, judged: Collection[str]) -> str:
+        """Why the search ended before its time, and what neither it nor a proof came to."""
+        never = [d for d in self.case.inputs[0].dtypes if d not in judged]
+        missed = [f"{count(self.ahead, 'example')} of the sweep"] if self.ahead else []
+        missed += [", ".join(never)] if never else []
+        return f"{self.cut}; not reached: {' and '.join(missed)}" if missed else self.cut
 
 
 def _is_handy(trial: Trial) -> bool:

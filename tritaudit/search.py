@@ -103,13 +103,8 @@ class Search:
         self.ended, self.book.deadline = reason, 0.0
 
     def _cut_short(self, why: str) -> None:
-        """Note why the search ends before its time, and what it did not come to."""
-        left = sum(1 for _ in self.ahead)
-        tried = {example.dtype() for example, _ in self.book.judged()}
-        never = [d for d in self.book.case.inputs[0].dtypes if d not in tried]
-        missed = [f"{count(left, 'example')} of the sweep"] if left else []
-        missed += [", ".join(never)] if never else []
-        self.book.cut = f"{why}; not reached: {' and '.join(missed)}" if missed else why
+        """Note why the search ends before its time, and how much of the sweep is left."""
+        self.book.cut, self.book.ahead = why, sum(1 for _ in self.ahead)
 
     def _sweep(self, budget: int) -> None:
         launches = tuning.choices()
