@@ -7,7 +7,9 @@ import torch
 from trials import build, candidates, faults, plausible, tags
 
 from tritaudit.contracts import Flip, Reference
-from tritaudit.faults.diagnosis import prove
+from tritaudit.dtypes import dtype_of, to_signed
+from tritaudit.faults.diagnosis import diagnose, prove
+from tritaudit.tensors import GUARD, from_bits
 from tritaudit.trial import Trial
 
 BLOCK = 4
@@ -185,6 +187,21 @@ def test_a_flip_inside_a_reference_is_diagnosed_as_well() -> None:
     x = tags(8)
     trial = build(contract, x, x + tile_by_tile(x, 4), tiles={"BLOCK": ("N", 4)})
     assert faults(trial) == {"block-local-flip"}
+
+
+def test_what_is_read_beside_the_input_is_no_masked_lane() -> None:
+    """x[n - i] under a mask that is true: the first element lies behind the input."""
+    x, (d, guard) = tags(4), (dtype_of("float32"), GUARD[0])
+    beside = from_bits(torch.tensor([to_signed(guard & d.mask, d.bits)], dtype=d.carrier), d)
+    got = torch.cat([beside, x.flip(0)[:-1]])
+    strays = torch.tensor([True, False, False, False])
+    trial = build(Flip("N"), x, got, strays=strays, unwritten=torch.zeros_like(strays))
+    full = diagnose(trial, exhaustive=True)
+    assert full.faults == ("out-of-bounds-read", "off-by-one")
+    assert full.explanations[0].faults == ("off-by-one",)
+    [candidate] = full.explanations[0].candidates
+    assert dict(candidate.parameters) == {"N": "-1", "edge": "memory"}
+    assert candidate.statement.endswith("beyond the end, what lies there in memory comes out")
 
 
 # --------------------------------------------------------------------------- memory

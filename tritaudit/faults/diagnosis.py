@@ -115,15 +115,19 @@ def _candidates(
                 yield found
 
 
-def _visible_faults(claim: Claim, skip: torch.Tensor) -> tuple[str, ...]:
+def _visible_faults(
+    claim: Claim, skip: torch.Tensor, direct: Collection[str] = ()
+) -> tuple[str, ...]:
     """The faults of a claim that can be seen in what is left of the output.
 
     A masked lane that reaches only positions which were never written has leaked nowhere: the
-    fault is that they were not written.
+    fault is that they were not written. What was seen directly needs no prediction, so a claim that
+    predicts it as well is no more than one that leaves it out.
     """
+    faults = tuple(f for f in claim.faults if f not in direct) or claim.faults
     if claim.masked is None or not bool(skip.any()) or bool((claim.masked & ~skip).any()):
-        return claim.faults
-    return tuple(f for f in claim.faults if f != "padding-leak")
+        return faults
+    return tuple(f for f in faults if f != "padding-leak")
 
 
 def diagnose(
@@ -159,7 +163,7 @@ def diagnose(
             if bool(hit.any()):
                 partial.append((found, claim))
             continue
-        faults = _visible_faults(claim, skip)
+        faults = _visible_faults(claim, skip, result.direct)
         result.explanations.append(Explanation((found,), faults, int(hit.sum())))
         if not exhaustive and found in remembered:
             break
@@ -219,7 +223,7 @@ def _several(
         if not bool((rest & ~claim.explains(trial)).any()):
             if result.left:
                 result.explanations, result.left = [], 0
-            faults = _visible_faults(claim, skip)
+            faults = _visible_faults(claim, skip, result.direct)
             result.explanations.append(Explanation((found,), faults, int(rest.sum())))
             if not exhaustive:
                 return
