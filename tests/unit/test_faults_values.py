@@ -11,6 +11,7 @@ from trials import build, candidates, faults, plausible, tags
 
 from tritaudit.contracts import Abs, Flip, Reference
 from tritaudit.dtypes import specials
+from tritaudit.faults.diagnosis import diagnose
 from tritaudit.trial import Trial
 
 NAN, INF = math.nan, math.inf
@@ -123,6 +124,26 @@ def test_abs_of_the_minimum_in_its_own_type(dtype: torch.dtype) -> None:
     trial = build(Abs(), x, x.abs())  # torch wraps too
     assert faults(trial) == {"int-abs-overflow"}
     assert not plausible(trial) & {"sign-kept", "int-overflow", "unsigned-as-signed"}
+
+
+def test_abs_in_a_float_type_loses_nothing_of_the_minimum() -> None:
+    """-2**31 is exact in float32; 2**24 + 1 is not."""
+    lowest, long = -(2**31), 2**24 + 1
+    cases = {
+        (lowest,): {"int-abs-overflow"},
+        (long,): {"precision-loss"},
+        (lowest, long): {"int-abs-overflow", "precision-loss"},
+    }
+    # Remembered from an example that shows it, as in a search.
+    x = torch.tensor([long], dtype=torch.int32)
+    rounded = build(Abs(), x, torch.tensor([long - 1], dtype=torch.int32))
+    seen = [c for c in candidates(rounded, "precision-loss") if c.key == "abs in float32"]
+    assert seen
+    for values, wanted in cases.items():
+        x = torch.tensor(values, dtype=torch.int32)
+        got = x.to(torch.float32).abs().to(torch.float64)
+        trial = build(Abs(), x, got.to(torch.int64).to(torch.int32))  # the low bits
+        assert set(diagnose(trial, seen).faults) == wanted
 
 
 def test_the_minimum_may_come_out_as_the_maximum_or_cut_from_a_wider_type() -> None:

@@ -97,9 +97,11 @@ def int_abs_overflow(subject: Subject) -> str:
     if not bits or excerpt is None:
         return ""
     low, high = -(1 << (bits - 1)), (1 << (bits - 1)) - 1
-    if kind == "narrowed" or (kind == "unchanged" and _widens_before_abs(subject)):
+    through = subject.parameters.get("abs in")
+    widened = kind == "unchanged" and _widens_before_abs(subject)
+    if kind == "narrowed" or widened or (through is not None and through != name):
         return (
-            f"abs({low}) is {-low}. The kernel computes it in a wider type and stores it into "
+            f"abs({low}) is {-low}. The kernel computes it in {_wide(through)} and stores it into "
             f"{excerpt.out_dtype}, which ends at {high}: the upper bits are cut, and {low} is left."
         )
     what = subject.call("abs", "maximum", "where") or "abs"
@@ -112,6 +114,10 @@ def int_abs_overflow(subject: Subject) -> str:
     if excerpt.out_dtype != name:
         return text + f"It stays {low}, and is converted to {excerpt.out_dtype} only afterwards."
     return text + f"Negated, its bits are the same again: {low}."
+
+
+def _wide(through: str | None) -> str:
+    return "a wider type" if through is None else through
 
 
 def _widens_before_abs(subject: Subject) -> bool:

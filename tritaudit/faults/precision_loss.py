@@ -147,7 +147,7 @@ def _abs_in(name: str) -> Candidate:
         predicted = evaluate(trial, Operations(absolute=faulty))
         if predicted is None or predicted.value.shape != trial.wrong.shape:
             return None
-        return Claim(predicted, None, ("precision-loss",))
+        return Claim(predicted, None, _shown(trial))
 
     return Candidate(
         f"abs in {name}",
@@ -157,6 +157,16 @@ def _abs_in(name: str) -> Candidate:
         parameters=(("abs in", name),),
         general=1,
     )
+
+
+def _shown(trial: Trial) -> tuple[str, ...]:
+    """What abs in a float type shows: the minimum is exact in it, and overflows on the way back."""
+    x = trial.source
+    lowest = x == torch.iinfo(x.dtype).min if dtype_of(x.dtype).is_signed_int else None
+    if lowest is None or not bool((trial.wrong & lowest).any()):
+        return ("precision-loss",)
+    lossy = bool((trial.wrong & ~lowest).any())
+    return ("precision-loss", "int-abs-overflow") if lossy else ("int-abs-overflow",)
 
 
 def candidates(trial: Trial) -> Iterator[Candidate]:
