@@ -393,6 +393,7 @@ def launch(
     _LIMITS.met.clear()
     arguments = [inputs[t.name].view for t in case.inputs]
     started: dict[Started, None] = {}
+    versions = {name: buffer.view._version for name, buffer in inputs.items()}
     try:
         with (
             guarding,
@@ -420,7 +421,10 @@ def launch(
         seen.out = _clone(out.view)
     if out is not None:
         seen.outside = tuple(out.on("cpu").touched().tolist())
+    # torch counts the writes of its own operations, and knows nothing of those of a kernel.
+    assigned = {n for n, buffer in inputs.items() if buffer.view._version != versions[n]}
     _look_at_inputs(seen, case, {n: b.on("cpu") for n, b in inputs.items()}, values)
+    seen.assigned = tuple(name for name in seen.mutated if name in assigned)
     return seen
 
 
@@ -572,5 +576,5 @@ def _look_at_inputs(
         if name != case.in_place:
             changed = bits_of(buffer.view) != bits_of(values[name])
             if bool(changed.any()):
-                seen.mutated[name] = changed
+                seen.mutated[name], seen.after[name] = changed, _clone(buffer.view)
     seen.beside_inputs = tuple(beside)

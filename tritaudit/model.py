@@ -829,7 +829,8 @@ class Excerpt:
 
     `tiles` gives, for each output axis, the tile size that cuts it (0: none). `cells` are in
     row-major order, all of the output where it is small, else a window around the first wrong
-    element and, after a gap, further wrong ones.
+    element and, after a gap, further wrong ones. With `of` it is about the input of that name:
+    `expected` is what that held before the launch, `got` what it held after.
     """
 
     axes: tuple[str, ...]
@@ -840,6 +841,7 @@ class Excerpt:
     cells: tuple[Cell, ...]
     wrong: int
     total: int
+    of: str = ""
 
 
 #: entries of an index map that are not an input position.

@@ -30,6 +30,7 @@ from tritaudit.faults.protocol import Candidate, Direct
 from tritaudit.ledger import Ledger, OutOfTimeError, Sighting, limit_of, order_of
 from tritaudit.model import Example, Fill, FillKind, Finding, IndexMap, Layout, Proof
 from tritaudit.present import (
+    changed_input,
     constant,
     evidence_of,
     excerpt,
@@ -363,6 +364,7 @@ class Naming:
     def _finding(self, fault: str, sighting: Sighting, proof: Proof) -> Finding:
         trial = sighting.trial
         location = locate(trial, fault)
+        shown = changed_input(trial) if fault == "input-mutated" else None
         return Finding(
             case=self.book.request.case,
             fault=fault,
@@ -377,7 +379,7 @@ class Naming:
             assert_close_passes=plain_verdict(trial),
             location=location,
             launches=launch_places(trial, location),
-            excerpt=excerpt(trial),
+            excerpt=shown or excerpt(trial),
             index_map=self._index_map(fault, trial),
             evidence=evidence_of(fault, trial, sighting.diagnosis),
             dtypes=tuple(sorted(sighting.dtypes)),

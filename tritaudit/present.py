@@ -127,6 +127,38 @@ def excerpt(trial: Trial) -> Excerpt | None:
     )
 
 
+def changed_input(trial: Trial) -> Excerpt | None:
+    """An input that the launch changed, before and after; None where none is known."""
+    for spec in trial.case.inputs:
+        if spec.name not in trial.seen.after:
+            continue
+        before, after = trial.inputs[spec.name], trial.seen.after[spec.name]
+        mask = trial.seen.mutated[spec.name].cpu().reshape(-1)
+        picks = _window(mask.nonzero().reshape(-1), mask.numel())
+        at = torch.tensor(picks, dtype=torch.int64)
+        old, new = (unsigned_bits(x.cpu().reshape(-1)[at]) for x in (before, after))
+        name, shape = _name(before), tuple(before.shape)
+        cells = tuple(
+            Cell(
+                index=_unravel(flat, shape),
+                input="",
+                expected=value_text(name, one),
+                got=value_text(name, two),
+                wrong=bool(mask[flat]),
+                expected_bits=one,
+                got_bits=two,
+            )
+            for flat, one, two in zip(picks, old, new, strict=True)
+        )
+        tiles = tuple(
+            min((trial.example.tile(t.name) for t in trial.case.tiles_of(axis)), default=0)
+            for axis in spec.axes
+        )
+        wrong, total = int(mask.sum()), mask.numel()
+        return Excerpt(spec.axes, shape, name, name, tiles, cells, wrong, total, spec.name)
+    return None
+
+
 def _name(x: torch.Tensor) -> str:
     return str(x.dtype).removeprefix("torch.")
 
@@ -349,7 +381,8 @@ def locate(trial: Trial, fault: str) -> Location | None:
         return _location(error.path, error.line)
     own = _plain_function(trial.case.run)
     functions = _started(trial) or [own]
-    if fault in _BY_THE_LAUNCHER and own is not None:
+    by_torch = fault == "input-mutated" and set(trial.seen.mutated) == set(trial.seen.assigned)
+    if (fault in _BY_THE_LAUNCHER or by_torch) and own is not None:
         functions = [own]
     for name in (*_CALLS.get(fault, ()), "store"):
         for function in functions:
@@ -542,6 +575,7 @@ def constant(trials: Sequence[tuple[Trial, torch.Tensor]]) -> str:
 
 
 __all__ = [
+    "changed_input",
     "constant",
     "evidence_of",
     "excerpt",

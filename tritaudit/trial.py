@@ -132,6 +132,9 @@ class Observation:
         outside: positions beside the output that were written, relative to its first element.
         beside_inputs: the same for each input that had any.
         mutated: inputs whose elements changed, with a mask.
+        after: what these inputs held after the launch.
+        assigned: those that an in-place operation of torch has written to; the stores of a kernel
+            are none.
         shape, dtype: of the output where they are not what the case says, else None.
         limits: names of backend limits that the kernel ran into (results must not be judged).
         poison: which pattern filled the output before the launch.
@@ -148,6 +151,8 @@ class Observation:
     outside: tuple[int, ...] = ()
     beside_inputs: tuple[tuple[str, tuple[int, ...]], ...] = ()
     mutated: dict[str, torch.Tensor] = field(default_factory=dict)
+    after: dict[str, torch.Tensor] = field(default_factory=dict)
+    assigned: tuple[str, ...] = ()
     shape: tuple[int, ...] | None = None
     dtype: str | None = None
     limits: tuple[str, ...] = ()

@@ -453,9 +453,16 @@ def full_report() -> Report:
     )
     accepted = replace(crash(), expected=True, accepted="ignored until 2030-01-01: no such kernel")
     ignored = result("mine/ignored", Outcome.KNOWN, [accepted])
+    cell = Cell((0,), "", "1.0", "0.0", True, None, 1, 0)
+    cleared = replace(
+        crash(),
+        fault="input-mutated",
+        excerpt=Excerpt(("N",), (1,), "float32", "float32", (0,), (cell,), 1, 1, "x"),
+    )
+    changed = result("mine/clears", Outcome.FAIL, [cleared])
     base = report()
     environment = replace(base.environment, gpu="NVIDIA H200", driver="570.1")
-    results = (*base.results, more, ignored)
+    results = (*base.results, more, ignored, changed)
     return replace(
         base,
         environment=environment,

@@ -162,6 +162,12 @@ def out_of_bounds_read(subject: Subject) -> str:
 
 
 def input_mutated(subject: Subject) -> str:
+    if subject.parameters.get("changed by") == "torch":
+        name = f"`{subject.kernel.name}`" if subject.kernel.parameters else "The launch function"
+        return (
+            f"{name}, or what it calls, changes it with an operation of torch that works in place. "
+            "No store of a kernel is needed for that."
+        )
     return _swapped(subject) or _stored_back(subject)
 
 

@@ -134,6 +134,16 @@ def strides(subject: Subject) -> Repair | None:
     return _of(patch.contiguous_input(kernel, [name]))
 
 
+def input_kept(subject: Subject) -> Repair | None:
+    """Inputs that are changed, by torch or by a store."""
+    if subject.parameters.get("changed by") == "torch":
+        return Repair(
+            "Work on a copy (`.clone()`), or write into a tensor of its own. If the input is meant "
+            'to be overwritten, say so: `Case(in_place="x")`, `--in-place` on the command line.'
+        )
+    return exchanged_arguments(subject)
+
+
 def exchanged_arguments(subject: Subject) -> Repair | None:
     """An output that is passed for the pointer of an input, or never used in the kernel."""
     kernel = subject.kernel
@@ -246,7 +256,7 @@ REPAIRS: dict[str, Callable[[Subject], Repair | None]] = {
     "out-of-bounds-write": beside,
     "out-of-bounds-read": shifted,
     "unwritten-output": unwritten,
-    "input-mutated": exchanged_arguments,
+    "input-mutated": input_kept,
     "not-reversed": mirrored,
     "wrong-axis": nothing,
     "stride-ignored": strides,

@@ -9,7 +9,9 @@ output (`in_place=`).
 
 Mostly the arguments of the kernel are in another order than those of the call: pointers carry no
 names, so `kernel[grid](x, out, …)` on `kernel(out_ptr, x_ptr, …)` writes into x, and out stays as
-it was (claim B46). Or a kernel uses its input as scratch space, or an output is a view of it.
+it was (claim B46). Or a kernel uses its input as scratch space, or an output is a view of it. Or no
+kernel did it, but an in-place operation of torch around the launch (`x.abs_()`); the evidence says
+so.
 
 ## How to see it
 
@@ -56,12 +58,17 @@ from tritaudit.trial import Trial
 
 def direct(trial: Trial) -> Direct | None:
     """Inputs whose bits differ after the launch."""
+    seen = trial.seen
     evidence = [
         f"{share(int(mask.sum()), mask.numel(), 'element')} of {name} "
         f"{'was' if int(mask.sum()) == 1 else 'were'} changed"
-        for name, mask in trial.seen.mutated.items()
+        + (", by an in-place operation of torch" if name in seen.assigned else "")
+        for name, mask in seen.mutated.items()
     ]
-    return Direct(tuple(evidence)) if evidence else None
+    if not evidence:
+        return None
+    known = set(seen.mutated) == set(seen.assigned)
+    return Direct(tuple(evidence), parameters=(("changed by", "torch"),) if known else ())
 
 
 FAULT = Fault("input-mutated", direct=direct)

@@ -12,7 +12,7 @@ from tritaudit.trial import Observation
 __all__ = ["same_observation"]
 
 #: fields of an Observation that are compared by themselves.
-_TENSORS = ("error", "out", "mutated")
+_TENSORS = ("error", "out", "mutated", "after")
 
 
 def same_observation(one: Observation, other: Observation) -> bool:
@@ -23,6 +23,8 @@ def same_observation(one: Observation, other: Observation) -> bool:
     if _plain(one) != _plain(other):
         return False
     if not all(torch.equal(mask, other.mutated[name]) for name, mask in one.mutated.items()):
+        return False
+    if not all(bool(same_bits(x, other.after[name]).all()) for name, x in one.after.items()):
         return False
     if one.out is None or other.out is None:
         return True

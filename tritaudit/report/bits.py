@@ -50,6 +50,8 @@ _LABEL = 9
 def worth_a_bit_table(excerpt: Excerpt) -> bool:
     """Whether some wrong cell has bits, of a dtype whose fields are known."""
     cells = excerpt.cells
+    if excerpt.of:  # an input before and after
+        return False
     return excerpt.out_dtype in FIELDS and any(c.wrong and c.got_bits is not None for c in cells)
 
 

@@ -96,7 +96,8 @@ def caption(excerpt: Excerpt) -> str:
         dtype = f"{dtype} → {line(excerpt.out_dtype)}"
     sizes = [f"{t} along {line(a)}" for a, t in zip(excerpt.axes, excerpt.tiles, strict=False) if t]
     tiles = [f"tiles of {' and '.join(sizes)}"] if sizes else []
-    wrong = f"{excerpt.wrong:,} of {count(excerpt.total, 'element')} wrong"
+    wrong = f"{excerpt.wrong:,} of {count(excerpt.total, 'element')}"
+    wrong += f" of {line(excerpt.of)} changed" if excerpt.of else " wrong"
     signs = ["? = never written"] if any(c.got == UNKNOWN for c in excerpt.cells) else []
     return " · ".join([wrong, f"shape {_shape(excerpt)}", dtype, *tiles, *signs])
 
@@ -117,6 +118,11 @@ def _has_input(excerpt: Excerpt) -> bool:
     return any(c.input for c in excerpt.cells)
 
 
+def _two(excerpt: Excerpt) -> tuple[str, str]:
+    """What the two values of a cell are called."""
+    return ("before", "after") if excerpt.of else ("expected", "got")
+
+
 def _in_a_row(excerpt: Excerpt, axis: int, width: int) -> Text:
     tile, with_input = _tile(excerpt, axis), _has_input(excerpt)
     columns = []
@@ -134,7 +140,7 @@ def _in_a_row(excerpt: Excerpt, axis: int, width: int) -> Text:
             )
         )
         before = at
-    labels = [_axis(excerpt, axis), *(["input"] if with_input else []), "expected", "got"]
+    labels = [_axis(excerpt, axis), *(["input"] if with_input else []), *_two(excerpt)]
     goes_on = bool(excerpt.shape) and before + 1 < excerpt.shape[axis]
     drawn = tape.draw(labels, columns, width, most=6, goes_on=goes_on)
     return _fixed(excerpt, [axis]).append_text(drawn)
@@ -155,10 +161,11 @@ def _fixed(excerpt: Excerpt, varying: Sequence[int]) -> Text:
 def _as_grids(excerpt: Excerpt, axes: tuple[int, int], width: int) -> Text | None:
     at = {(c.index[axes[0]], c.index[axes[1]]): c for c in excerpt.cells}
     tiles = (_tile(excerpt, axes[0]), _tile(excerpt, axes[1]))
+    left, right = _two(excerpt)
     grids = [
-        grid.Grid("expected", {p: line(c.expected) for p, c in at.items()}),
+        grid.Grid(left, {p: line(c.expected) for p, c in at.items()}),
         grid.Grid(
-            "got",
+            right,
             {p: line(c.got) for p, c in at.items()},
             frozenset(p for p, c in at.items() if c.wrong),
         ),
@@ -176,20 +183,26 @@ def _as_grids(excerpt: Excerpt, axes: tuple[int, int], width: int) -> Text | Non
 def _as_list(excerpt: Excerpt, varying: Sequence[int]) -> Text:
     shown, hidden = _worth_showing(excerpt.cells)
     axes = list(varying) or list(range(len(excerpt.shape)))[:1]
-    titles = [",".join(_axis(excerpt, k) for k in axes), "input", "expected", "got"]
+    inputs = ["input"] if _has_input(excerpt) else []
+    titles = [",".join(_axis(excerpt, k) for k in axes), *inputs, *_two(excerpt)]
     rows = [
-        [",".join(str(c.index[k]) for k in axes), line(c.input), line(c.expected), line(c.got)]
+        [
+            ",".join(str(c.index[k]) for k in axes),
+            *([line(c.input)] if inputs else []),
+            line(c.expected),
+            line(c.got),
+        ]
         for c in shown
     ]
-    spans = [max(cell_len(r[k]) for r in [titles, *rows]) for k in range(4)]
+    spans = [max(cell_len(r[k]) for r in [titles, *rows]) for k in range(len(titles))]
     out = Text(no_wrap=True, overflow="ignore")
     out.append(_columns(titles, spans), tape.FAINT)
     for number, (c, row) in enumerate(zip(shown, rows, strict=True)):
         out.append("\n")
         if number and (rule := _between(excerpt, shown[number - 1], c, spans)):
             out.append(rule + "\n", tape.FAINT)
-        out.append(_columns(row[:3], spans[:3]) + "   ")
-        out.append(" " * (spans[3] - cell_len(row[3])) + row[3], _style(c))
+        out.append(_columns(row[:-1], spans[:-1]) + "   ")
+        out.append(" " * (spans[-1] - cell_len(row[-1])) + row[-1], _style(c))
         out.append(f" {tape.MARK}" if c.wrong else "", tape.WRONG)
     if hidden:
         wrong = sum(c.wrong for c in hidden)
@@ -223,7 +236,7 @@ def _between(excerpt: Excerpt, before: Cell, after: Cell, spans: Sequence[int]) 
     for k in range(len(excerpt.shape)):
         tile = _tile(excerpt, k)
         if tile and before.index[k] // tile != after.index[k] // tile:
-            return "─" * (sum(spans) + 9)
+            return "─" * (sum(spans) + 3 * (len(spans) - 1))
     return ""
 
 

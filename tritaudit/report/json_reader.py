@@ -252,6 +252,7 @@ def _proof(n: Node) -> Proof:
 
 def _excerpt(n: Node) -> Excerpt:
     return Excerpt(
+        of=n["of"].text(),
         axes=n["axes"].texts(),
         shape=n["shape"].integers(),
         in_dtype=n["in_dtype"].text(),

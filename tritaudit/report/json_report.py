@@ -215,6 +215,7 @@ def _proof(p: Proof) -> Json:
 
 def _excerpt(e: Excerpt) -> Json:
     return {
+        "of": e.of,
         "axes": list(e.axes),
         "shape": list(e.shape),
         "tiles": list(e.tiles),
