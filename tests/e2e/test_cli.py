@@ -9,6 +9,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -333,6 +334,37 @@ def test_ctrl_c_ends_the_run_with_a_summary_and_a_report(
     assert "Traceback" not in errors
     report = json.loads((tmp_path / "r.json").read_text())
     assert [r["case"] for r in report["results"]] == ["right"]
+
+
+@pytest.mark.parametrize(
+    ("number", "word", "code"),
+    [(signal.SIGINT, "interrupted", 130), (signal.SIGTERM, "terminated", 143)],
+)
+def test_a_run_that_is_stopped_while_it_loads_writes_its_reports(
+    tmp_path: Path, environment: dict[str, str], number: int, word: str, code: int
+) -> None:
+    waits = "import time\nfrom pathlib import Path\n\nPath('loading').touch()\ntime.sleep(60)\n"
+    write(tmp_path, slow=RIGHT + waits)
+    command = [sys.executable, "-m", "tritaudit", "run", ".", *QUICK]
+    running = subprocess.Popen(
+        [*command, "--report", "json=r.json", "--report", "junit=r.xml"],
+        cwd=tmp_path,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    limit = time.monotonic() + 60
+    while not (tmp_path / "loading").exists():
+        assert time.monotonic() < limit
+        time.sleep(0.05)
+    running.send_signal(number)
+    told, errors = running.communicate(timeout=60)
+    assert (running.returncode, errors) == (code, "")
+    assert told.splitlines()[-1] == f"{word} while the cases were loaded: none has run"
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert (report["results"], report["ended"]) == ([], told.splitlines()[-1])
+    assert "<testsuites" in (tmp_path / "r.xml").read_text()
 
 
 def test_a_reader_that_goes_away_gets_no_traceback(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tritaudit import sharding
+from tritaudit import __version__, sharding
 from tritaudit.catalogue import Listing
 from tritaudit.choices import BackendChoice
 from tritaudit.commands import NOTHING_UNEXPECTED, Usage
@@ -25,8 +26,9 @@ from tritaudit.commands.session import (
     skipped_results,
 )
 from tritaudit.commands.settings import backend_of, plan_of, settings_of, targets_of
+from tritaudit.commands.stopping import Loading, StoppedError
 from tritaudit.merging import Named, merge
-from tritaudit.model import CallSpec, CaseInfo, CaseResult, Report, Shard
+from tritaudit.model import CallSpec, CaseInfo, CaseResult, Environment, Report, Shard
 from tritaudit.storage import FOLDER, Storage
 from tritaudit.supervisor import Supervisor
 
@@ -51,7 +53,10 @@ def run(options: RunOptions, function: FunctionOptions) -> int:
     console = console_beside(files)
     work = _Work(options, plan, targets, calls, Storage(settings.folder, Path.cwd()), console)
     choice = backend_of(options.backend, settings)
-    report, stopped = work.on_both() if choice is BackendChoice.BOTH else work.on_one(choice)
+    try:
+        report, stopped = work.on_both() if choice is BackendChoice.BOTH else work.on_one(choice)
+    except StoppedError as early:
+        report, stopped = _nothing_ran(early.word, plan, choice), early.word
     if report is None:
         console.print(f"No failure is stored in {FOLDER}: nothing to run again.")
         return NOTHING_UNEXPECTED
@@ -83,12 +88,17 @@ class _Work:
         """Run on one backend: the report, and why it was stopped.
 
         None in place of a report: the last failures were asked for, and there are none.
+
+        Raises:
+            StoppedError: before a case ran.
         """
-        with open_backend(choice) as supervisor:
+        with Loading() as loading, open_backend(choice) as supervisor:
             listing = self._listing(supervisor)
             if not listing.cases and self.options.last_failed:
                 return None, ""
             part = _part(listing, self.options, self.plan, supervisor, self.storage)
+            supervisor.environment()
+            loading.over()
             report = audit(supervisor, part.cases, self.plan, self.console, part.skipped)
             report = replace(
                 report, shard=part.shard, remarks=_remarks(self.options, self.plan, report)
@@ -108,30 +118,59 @@ class _Work:
         Raises:
             Usage: options that make sense for one backend alone.
             BackendError: one of the two does not start, or there is no GPU.
+            StoppedError: before a case ran.
         """
         if self.options.last_failed or self.options.shard:
             raise Usage("--backend both runs whole: it goes with neither --last-failed nor --shard")
         parts: list[Named] = []
         plan = replace(self.plan, judge=True, fast_interpreter=False)
-        with open_backend(BackendChoice.GPU):
+        with Loading(), open_backend(BackendChoice.GPU):
             pass  # find out that there is no GPU before the interpreter has run for minutes
         for choice in (BackendChoice.INTERPRETER, BackendChoice.GPU):
-            with open_backend(choice) as supervisor:
-                listing = cases_of(supervisor, self.targets, self.calls)
-                part = _part(listing, self.options, plan, supervisor, self.storage)
-                report = audit(supervisor, part.cases, plan, self.console, part.skipped)
-                _store(self.storage, report, supervisor, part, self.options, plan)
-                parts.append(Named(str(choice), report))
-                if supervisor.stopped:
-                    break
-                told = {r.case: r.judgements for r in report.results}
-                plan = replace(plan, judge=False, compare=told)
-                if plan.time_budget is not None:
-                    left = max(plan.time_budget - report.seconds, 1.0)
-                    plan = replace(plan, time_budget=left)
+            try:
+                report, stopped = self._one_of_both(choice, plan)
+            except StoppedError as early:
+                if not parts:
+                    raise
+                report, stopped = _nothing_ran(early.word, plan, choice), early.word
+            parts.append(Named(str(choice), report))
+            if stopped:
+                break
+            told = {r.case: r.judgements for r in report.results}
+            plan = replace(plan, judge=False, compare=told)
+            if plan.time_budget is not None:
+                left = max(plan.time_budget - report.seconds, 1.0)
+                plan = replace(plan, time_budget=left)
         whole = merge(parts)
         remarks = _remarks(self.options, self.plan, whole)
-        return replace(whole, remarks=remarks), supervisor.stopped
+        return replace(whole, remarks=remarks), stopped
+
+    def _one_of_both(self, choice: BackendChoice, plan: Plan) -> tuple[Report, str]:
+        with Loading() as loading, open_backend(choice) as supervisor:
+            listing = cases_of(supervisor, self.targets, self.calls)
+            part = _part(listing, self.options, plan, supervisor, self.storage)
+            supervisor.environment()
+            loading.over()
+            report = audit(supervisor, part.cases, plan, self.console, part.skipped)
+            _store(self.storage, report, supervisor, part, self.options, plan)
+            return report, supervisor.stopped
+
+
+def _nothing_ran(word: str, plan: Plan, choice: BackendChoice) -> Report:
+    """The report of a run that was stopped while it was loading."""
+    return Report(
+        environment=Environment(
+            tritaudit=__version__,
+            python=platform.python_version(),
+            backend="" if choice is BackendChoice.AUTO else str(choice),
+            platform=platform.platform(),
+        ),
+        results=(),
+        seed=plan.seed,
+        seconds=0.0,
+        ended=f"{word} while the cases were loaded: none has run",
+        profile=str(plan.profile),
+    )
 
 
 # --------------------------------------------------------------------------- which cases
