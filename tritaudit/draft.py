@@ -2,7 +2,8 @@
 
 The function is called on small tensors of powers of two, where most kernels are right, to see how
 many axes and which dtypes it takes and what it does: what torch's flip or abs gives there is taken
-for its promise. The rest is read from its signature and from the constexprs of its kernels.
+for its promise. Where it is something else, the promise is left to be filled in. The rest is read
+from its signature and from the constexprs of its kernels.
 """
 
 from __future__ import annotations
@@ -33,6 +34,10 @@ AXES = ("N", "M N", "B M N", "A B M N")
 SIZES = (8, 4, 2, 2)
 
 
+class _InPlaceError(Exception):
+    """A function returned nothing and changed its input."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Seen:
     """What is known of a function."""
@@ -44,7 +49,7 @@ class _Seen:
     title: str
     axes: tuple[str, ...]
     dtypes: tuple[str, ...]
-    contract: str
+    contract: str  # "" where nobody knows
     how: str
     kernels: tuple[str, ...]
     own_tiles: tuple[str, ...]
@@ -55,7 +60,7 @@ def draft(call: CallSpec) -> str:
     """The text of a case file for a function. `call` may say what it promises.
 
     Raises:
-        CatalogueError: the function cannot be loaded or called, or nobody knows what it promises.
+        CatalogueError: the function cannot be loaded or called.
     """
     prepare()
     function = load_function(call.target)
@@ -65,7 +70,7 @@ def draft(call: CallSpec) -> str:
         raise CatalogueError(f"{call.target}: {error}") from error
     found, dtypes = _accepted(call, run)
     axes = tuple(AXES[found - 1].split())
-    contract, how = _promise(call, run, axes)
+    contract, how = _promise(call, run, axes, dtypes)
     launched = list(kernels(function))
     parameters = _parameters(function)
     blocks = [name for kernel in launched for name in _constexprs(kernel)]
@@ -134,6 +139,11 @@ def _accepted(call: CallSpec, run: Callable[..., Any]) -> tuple[int, tuple[str, 
         for name in call.dtypes or TRIED:
             try:
                 _result(run, _tensor(ndim, name), call)
+            except _InPlaceError as error:
+                raise CatalogueError(
+                    f"{call.target} returns None and changes its input: if that is what it is for, "
+                    "say --in-place"
+                ) from error
             except Exception as error:
                 last = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
             else:
@@ -167,17 +177,17 @@ def _result(run: Callable[..., Any], x: torch.Tensor, call: CallSpec) -> torch.T
         return out
     if call.output is not None:
         value = value[call.output]
+    if value is None and not bool(same_bits(given, x).all()):
+        raise _InPlaceError
     if not isinstance(value, torch.Tensor):
         raise TypeError(f"it returned {type(value).__name__}, not a tensor")
     return value
 
 
-def _promise(call: CallSpec, run: Callable[..., Any], axes: tuple[str, ...]) -> tuple[str, str]:
-    """The contract as it is written, and how it is known.
-
-    Raises:
-        CatalogueError: nothing tells.
-    """
+def _promise(
+    call: CallSpec, run: Callable[..., Any], axes: tuple[str, ...], dtypes: tuple[str, ...]
+) -> tuple[str, str]:
+    """The contract as it is written, and how it is known; "" and why where it is not."""
     if call.absolute:
         extra = "" if call.absolute == "exact" else f'overflow="{call.absolute}"'
         return f"Abs({extra})", "as you said"
@@ -185,17 +195,16 @@ def _promise(call: CallSpec, run: Callable[..., Any], axes: tuple[str, ...]) -> 
         return _flip(tuple(axes[a] for a in call.flip)), "as you said"
     if call.reference:
         return f"Reference({call.reference})", "as you said"
-    x = _tensor(len(axes), "float32")
-    try:
-        got = _result(run, x, replace(call, dtypes=()))
-    except Exception:
-        got = torch.empty(0)
+    x = _tensor(len(axes), dtypes[0])
+    got = _result(run, x, replace(call, dtypes=()))
+    shape = " x ".join(map(str, x.shape))
     for named, right in _guesses(x, axes):
         if got.shape == right.shape and got.dtype == right.dtype:
             same = same_bits(got.contiguous(), right)
             if bool(same.all()):
-                return named, f"seen on a tensor of {' x '.join(map(str, x.shape))}"
-    return _by_name(call, axes)
+                return named, f"seen on a tensor of {shape}"
+    what = "neither Abs() nor a Flip of any axis"
+    return "", f"on a tensor of {shape} ({dtypes[0]}) it was {what}"
 
 
 def _guesses(x: torch.Tensor, axes: tuple[str, ...]) -> Iterator[tuple[str, torch.Tensor]]:
@@ -209,30 +218,25 @@ def _flip(axes: tuple[str, ...]) -> str:
     return f"Flip({', '.join(repr(a) for a in axes)})".replace("'", '"')
 
 
-def _by_name(call: CallSpec, axes: tuple[str, ...]) -> tuple[str, str]:
-    name = call.target.rpartition(":")[2].lower()
-    if "abs" in name:
-        return "Abs()", "a guess from the name"
-    if any(word in name for word in ("flip", "revers", "mirror")):
-        return _flip(axes[-1:]), "a guess from the name"
-    raise CatalogueError(
-        f"nothing tells what {call.target} promises: say it with --flip AXES, --abs or "
-        "--reference FUNCTION"
-    )
-
-
 # --------------------------------------------------------------------------- the text
 
 
 def _text(seen: _Seen) -> str:
     contract = seen.contract.partition("(")[0]
-    names = sorted({"Case", "Tensor", contract, *(["Tile"] if seen.own_tiles else [])})
+    names = sorted({"Case", "Tensor", contract, *(["Tile"] if seen.own_tiles else [])} - {""})
     parts = [f'"""{seen.title.rstrip(".")}."""', "", *_imports(seen)]
     parts += ["", f"from tritaudit import {', '.join(names)}", "", *_run(seen)]
     parts += ["case = Case("]
     parts += [f"    run={'run' if _needs_run(seen) else seen.name.rpartition('.')[2]},"]
-    parts += [f"    # What it promises ({seen.how}). See also: Flip, Abs, Reference(torch.fliplr)."]
-    parts += [f"    contract={seen.contract},"]
+    if seen.contract:
+        known = (
+            f"    # What it promises ({seen.how}). See also: Flip, Abs, Reference(torch.fliplr)."
+        )
+        parts += [known, f"    contract={seen.contract},"]
+    else:
+        parts += ["    # What it promises is to be filled in:", f"    # {seen.how}."]
+        parts += [f'    # Flip("{seen.axes[-1]}"), Abs() or Reference(a torch function).']
+        parts += ["    contract=None,"]
     parts += _inputs(seen) + _tiles(seen)
     parts += ["    # Bounds of an axis, where there are any (the default is from 1 on):"]
     parts += [f'    # axes={{"{seen.axes[-1]}": (0, 4096)}},']
@@ -292,9 +296,9 @@ def _tiles(seen: _Seen) -> list[str]:
         lines.append(f"    # A constexpr of the kernel that {seen.name} takes: its sizes to try.")
         lines.append(f'    tiles=Tile("{tile}", axis="{seen.axes[-1]}", sizes=(16, 64, 128)),')
     if seen.blocks:
-        which = " and ".join(seen.kernels)
+        which, are = " and ".join(seen.kernels), "is" if len(seen.blocks) == 1 else "are"
         lines += [
-            f"    # {which}: {', '.join(seen.blocks)} is chosen by {seen.name} itself.",
+            f"    # {which}: {', '.join(seen.blocks)} {are} chosen by {seen.name} itself.",
             "    # Sizes around the blocks that are seen are tried; name others here:",
             f'    # edges={{"{seen.axes[-1]}": (1024,)}},',
         ]

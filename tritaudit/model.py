@@ -433,6 +433,8 @@ class Case:
 
         if not callable(run):
             raise CaseError(f"run must be a function that launches the kernel, not {run!r}")
+        if contract is None:
+            raise CaseError("contract is not filled in: say Flip, Abs or Reference")
         if isinstance(contract, type) or not isinstance(contract, Contract):
             raise CaseError(f"unknown contract {contract!r}; known are Flip, Abs and Reference")
         put("run", run)

@@ -240,6 +240,68 @@ def wrong(x):
 '''
 
 
+SEVERAL = '''"""More than one promise, or none that is returned."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def both_kernel(x_ptr, out_ptr, n, BM: tl.constexpr, BN: tl.constexpr):
+    offs = tl.program_id(0) * BN + tl.arange(0, BN)
+    x = tl.load(x_ptr + n - 1 - offs, mask=offs < n)
+    tl.store(out_ptr + offs, tl.abs(x), mask=offs < n)
+
+
+def flip_abs(x):
+    """Magnitudes, from the end."""
+    out, n = torch.empty_like(x), x.numel()
+    both_kernel[(triton.cdiv(n, 16),)](x, out, n, BM=16, BN=16)
+    return out
+
+
+def reverse_in_place(x):
+    x.copy_(x.flip(0))
+
+
+async def later(x):
+    return x
+'''
+
+
+def test_a_new_case_file_claims_only_what_was_seen(tritaudit: Command, tmp_path: Path) -> None:
+    (tmp_path / "several.py").write_text(SEVERAL)
+    told = tritaudit("new", "several:flip_abs")
+    assert told.returncode == 0, told.stderr
+    text = (tmp_path / "audit_flip_abs.py").read_text()
+    line = text.splitlines().index("    contract=None,") + 1
+    assert " ".join(told.stdout.split()) == (
+        f"audit_flip_abs.py written. Next: say in line {line} what the function promises, then: "
+        "tritaudit run audit_flip_abs.py"
+    )
+    assert "on a tensor of 8 (float32) it was neither Abs() nor a Flip of any axis" in text
+    assert "both_kernel: BM, BN are chosen by flip_abs itself" in text
+    told = tritaudit("run", "audit_flip_abs.py", *QUICK)
+    assert told.returncode == 2
+    assert told.stderr.endswith(": contract is not filled in: say Flip, Abs or Reference\n")
+
+
+def test_a_function_that_works_in_place_is_told_how_to_say_so(
+    tritaudit: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "several.py").write_text(SEVERAL)
+    told = tritaudit("new", "several:reverse_in_place")
+    assert (told.returncode, told.stderr) == (
+        2,
+        "tritaudit: several:reverse_in_place returns None and changes its input: if that is what "
+        "it is for, say --in-place\n",
+    )
+    assert tritaudit("new", "several:reverse_in_place", "--in-place").returncode == 0
+    text = (tmp_path / "audit_reverse_in_place.py").read_text()
+    assert 'contract=Flip("N")' in text and 'in_place="x"' in text
+
+
 def test_an_autotuned_kernel_is_judged_in_each_configuration(
     tritaudit: Command, tmp_path: Path
 ) -> None:

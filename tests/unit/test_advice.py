@@ -574,7 +574,15 @@ def test_abs_of_the_minimum_in_a_type_without_room(kernel: Callable[[str], Path]
 def test_abs_of_int64_cannot_be_widened(kernel: Callable[[str], Path]) -> None:
     path = absolute("tl.abs(x)", kernel)
     told = finding("int-abs-overflow", path, 11, dtype="int64", parameters={"minimum": "unchanged"})
-    assert advice.fix(told).startswith("No integer type is wider than int64")
+    words = advice.fix(told)
+    assert words.startswith("No integer type is wider than int64")
+    assert words.endswith("`--abs-overflow saturate` or `--abs-overflow wrap`.")
+
+
+def test_a_function_that_returns_nothing_may_be_meant_to_work_in_place() -> None:
+    told = finding("crash", evidence=("flip_it returned None, not a tensor",))
+    assert 'Case(in_place="x")' in advice.fix(told) and "`--in-place`" in advice.fix(told)
+    assert "--in-place" not in advice.fix(finding("crash", evidence=("flip_it raised ValueError",)))
 
 
 @pytest.mark.parametrize(

@@ -184,7 +184,8 @@ def widened(subject: Subject) -> Repair | None:
     bits = int(excerpt.in_dtype.removeprefix("int"))
     decide = (
         f"decide what abs({-(1 << (bits - 1))}) shall be: the maximum (as `abs/saturating` does, "
-        'contract `Abs(overflow="saturate")`), or itself (`Abs(overflow="wrap")`, as torch).'
+        'contract `Abs(overflow="saturate")`), or itself (`Abs(overflow="wrap")`, as torch); on '
+        "the command line `--abs-overflow saturate` or `--abs-overflow wrap`."
     )
     if bits == 64:
         return Repair(f"No integer type is wider than int64, so {decide}")
@@ -219,6 +220,16 @@ def precise(subject: Subject) -> Repair | None:
     return _of(values.cast_to_output(kernel, narrow))
 
 
+def returned(subject: Subject) -> Repair | None:
+    """A launch function that returns nothing."""
+    if not any(told.endswith("returned None, not a tensor") for told in subject.finding.evidence):
+        return None
+    return Repair(
+        "Return the output. If the function is meant to change its input and to return nothing, "
+        f'say so: `Case(in_place="{subject.source}")`, `--in-place` on the command line.'
+    )
+
+
 def unsigned(subject: Subject) -> Repair | None:
     """Unsigned tensors that are passed as signed views."""
     return _of(patch.in_its_own_dtype(subject.kernel))
@@ -247,7 +258,7 @@ def nothing(subject: Subject) -> Repair | None:
 
 
 REPAIRS: dict[str, Callable[[Subject], Repair | None]] = {
-    "crash": nothing,
+    "crash": returned,
     "timeout": nothing,
     "api-rejects": accepted,
     "wrong-shape": nothing,

@@ -19,6 +19,8 @@ __all__ = ["new"]
 
 #: seconds for importing a function and calling it a few times.
 _LIMIT = 120.0
+#: the line of a draft whose contract is left to be filled in.
+_OPEN = "    contract=None,"
 
 
 def new(target: str, path: str | None, function: FunctionOptions) -> int:
@@ -42,7 +44,11 @@ def new(target: str, path: str | None, function: FunctionOptions) -> int:
             opened.write(text)
     except OSError as error:
         raise ReportWriteError(f"{file} cannot be written: {error.strerror or error}") from error
-    output().print(f"{shown_path(file)} written. Next: tritaudit run {shown_path(file)}")
+    then = f"tritaudit run {shown_path(file)}"
+    if _OPEN in text.splitlines():
+        place = text.splitlines().index(_OPEN) + 1
+        then = f"say in line {place} what the function promises, then: {then}"
+    output().print(f"{shown_path(file)} written. Next: {then}")
     return NOTHING_UNEXPECTED
 
 

@@ -46,7 +46,8 @@ def run(x: torch.Tensor, out: torch.Tensor, *, BLOCK: int) -> None:
 ## Fix
 
 Put the pointers in the order of the kernel's parameters, or pass them by keyword
-(`x_ptr=x, out_ptr=out`). If the input is meant to be overwritten, say so: `Case(in_place="x")`.
+(`x_ptr=x, out_ptr=out`). If the input is meant to be overwritten, say so: `Case(in_place="x")`,
+for a function on the command line `--in-place`.
 """
 
 from __future__ import annotations

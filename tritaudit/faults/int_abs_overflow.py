@@ -48,7 +48,8 @@ the type's maximum (`abs/saturating`, contract `Abs(overflow="saturate")`). Repa
 results afterwards is not the same: on NVIDIA GPUs, Triton before 3.8 computes the int16 case in a
 32-bit register, where the test for a sign finds none (`abs/saturating_after`).
 
-Where torch's answer is what is wanted, say so: `Abs(overflow="wrap")`.
+Where torch's answer is what is wanted, say so: `Abs(overflow="wrap")`, and for a function on the
+command line `--abs-overflow wrap` (or `saturate`).
 """
 
 from __future__ import annotations
