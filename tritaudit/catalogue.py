@@ -14,7 +14,7 @@ import inspect
 import re
 import sys
 import tokenize
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -327,6 +327,10 @@ def _describe_all(source: Source, tree: ast.Module, module: ModuleType, builtin:
         info = _describe(source, module, variable, case, line, builtin)
         cases.append(info)
         problems += _unknown_faults(info, tree)
+    problems += [
+        LoadProblem(shown, _line_of_entry(tree, variable, place), message)
+        for variable, place, message in _no_cases(module, bound.imported)
+    ]
     problems += _unknown_twins(cases, tree, source, builtin)
     return _select(source, cases, problems)
 
@@ -344,14 +348,43 @@ def cases_in(module: ModuleType, imported: frozenset[str]) -> Iterator[tuple[str
             continue
         if isinstance(value, Case):
             yield variable, value
-        entries: Iterable[tuple[object, object]] = ()
-        if isinstance(value, dict):
-            entries = value.items()
-        elif isinstance(value, (list, tuple)):
-            entries = enumerate(value)
-        for key, entry in entries:
+        for key, entry in _entries(value):
             if isinstance(entry, Case):
                 yield f"{variable}.{key}", entry
+
+
+def _entries(value: object) -> list[tuple[object, object]]:
+    """The keys and entries of a dict, the places and entries of a list."""
+    if isinstance(value, dict):
+        return list(value.items())
+    return list(enumerate(value)) if isinstance(value, (list, tuple)) else []
+
+
+def _no_cases(module: ModuleType, imported: frozenset[str]) -> Iterator[tuple[str, int, str]]:
+    """What stands among cases in a list or dict and is none: variable, place, and what it is."""
+    for variable, value in list(vars(module).items()):
+        entries = [] if variable.startswith("_") or variable in imported else _entries(value)
+        if not any(isinstance(entry, Case) for _, entry in entries):
+            continue
+        for place, (key, entry) in enumerate(entries):
+            if not isinstance(entry, Case):
+                what = f"of type {type(entry).__name__}"
+                yield variable, place, f"entry {key!r} of {variable} is {what}, not a Case"
+
+
+def _line_of_entry(tree: ast.Module, variable: str, place: int) -> int:
+    """The line of an entry of a list or dict that is written out, else of its variable."""
+    line = 0
+    for node in _module_level(tree):
+        if not isinstance(node, (ast.Assign, ast.AnnAssign)):
+            continue
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        if any(isinstance(target, ast.Name) and target.id == variable for target in targets):
+            line, value = node.lineno, node.value
+            written = value.values if isinstance(value, ast.Dict) else getattr(value, "elts", [])
+            if place < len(written):
+                line = written[place].lineno
+    return line
 
 
 def _wanted(source: Source) -> str:

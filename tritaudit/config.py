@@ -67,6 +67,24 @@ class Settings:
     baseline: str | None = None
     ignore: tuple[Ignore, ...] = ()
 
+    def place(self, key: str) -> str:
+        """Where a key is set, as `pyproject.toml:3: cases`; the key alone where nobody knows."""
+        if self.path is None:
+            return key
+        try:
+            lines = self.path.read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError):
+            lines = []
+        number = _line(lines, rf"\s*[\"']?{re.escape(key)}[\"']?\s*=")
+        where = f"{shown_path(self.path)}:{number}" if number else shown_path(self.path)
+        return f"{where}: {key}"
+
+
+def _line(lines: Sequence[str], pattern: str, first: int = 1) -> int:
+    """The number of the first line that matches, from `first` on; 0 if there is none."""
+    rows = enumerate(lines[first - 1 :], first)
+    return next((number for number, text in rows if re.match(pattern, text)), 0)
+
 
 def load(start: Path) -> Settings:
     """The settings for a folder: of the nearest pyproject.toml upward with a table for them.
@@ -149,10 +167,7 @@ class _Reader:
         return ConfigError(f"{place}: {problem}")
 
     def _line(self, pattern: str, first: int) -> int:
-        for number, text in enumerate(self._lines[first - 1 :], first):
-            if re.match(pattern, text):
-                return number
-        return 0
+        return _line(self._lines, pattern, first)
 
     def _line_of_ignore(self, number: int) -> int:
         """The line of an entry that is written as a table of its own, else of the whole list."""

@@ -19,6 +19,7 @@ __all__ = [
     "function_target",
     "is_name",
     "nearest",
+    "nearest_path",
     "python_files",
     "resolve",
     "shown_path",
@@ -75,6 +76,22 @@ def nearest(name: str, known: Sequence[str], count: int = 3) -> str:
     close += [tails[t] for t in difflib.get_close_matches(name, list(tails), count, 0.6)]
     close = list(dict.fromkeys(close))[:count]
     return f"; nearest: {', '.join(close)}" if close else ""
+
+
+def nearest_path(path: Path, count: int = 1) -> str:
+    """ "; nearest: kernels" where a folder or Python file has a name like that of a missing one."""
+    for folder in path.parents:
+        if folder.is_dir():
+            missing = path.relative_to(folder).parts[0]
+            known = [
+                entry.name
+                for entry in sorted(folder.iterdir())
+                if not entry.name.startswith(".") and (entry.is_dir() or entry.suffix == ".py")
+            ]
+            close = difflib.get_close_matches(missing, known, count, 0.6)
+            paths = [str(folder / name) for name in close]
+            return f"; nearest: {', '.join(paths)}" if paths else ""
+    return ""
 
 
 def function_target(target: str) -> tuple[str, str] | None:
@@ -146,7 +163,7 @@ def _resolve_one(target: str, builtin: Path) -> list[Source] | LoadProblem:
     if head and Path(head).expanduser().is_file():
         return _file(Path(head).expanduser(), variable, builtin)
     if target.endswith(".py") or target.startswith((".", "~", os.sep)):
-        return LoadProblem("", 0, f"no such file or folder: {target}")
+        return LoadProblem("", 0, f"no such file or folder: {target}{nearest_path(path)}")
     return _from_catalogue(target, builtin)
 
 
@@ -207,7 +224,8 @@ def _from_catalogue(target: str, builtin: Path) -> list[Source] | LoadProblem:
         message = f"{target} is no case; for a function say what it promises with {PROMISES}"
         return LoadProblem("", 0, message)
     if not matching:
-        near = nearest(target, [s.name for s in sources])
+        here = nearest_path(Path(target).expanduser()) if target else ""
+        near = here or nearest(target, [s.name for s in sources])
         return LoadProblem("", 0, f"no case is named {target!r}{near}")
     if not variable:
         return matching

@@ -107,6 +107,20 @@ def test_a_variable_can_be_chosen(folder: Path) -> None:
     assert problems(folder, "k.py:othr") == ["k.py: no case in the variable 'othr'; nearest: other"]
 
 
+def test_what_stands_among_cases_and_is_none_is_a_problem_with_its_line(folder: Path) -> None:
+    write(
+        folder / "k.py",
+        good() + "cases = [\n    case,\n    3,\n]\nothers = {'a': case, 'b': run}\n",
+    )
+    first = len((folder / "k.py").read_text().splitlines()) - 4
+    assert problems(folder, "k.py") == [
+        f"k.py:{first + 2}: entry 1 of cases is of type int, not a Case",
+        f"k.py:{first + 4}: entry 'b' of others is of type function, not a Case",
+    ]
+    write(folder / "k.py", good() + "numbers = [1, 2]\n")
+    assert problems(folder, "k.py") == []
+
+
 def test_helpers_of_two_roots_do_not_mix(folder: Path) -> None:
     for name, size in (("a", 16), ("b", 32)):
         write(folder / name / "common.py", f"SIZE = {size}\n")
@@ -252,15 +266,15 @@ def named(folder: Path, *targets: str) -> list[str]:
 def test_cases_in_lists_and_dicts_are_named_after_their_places(folder: Path) -> None:
     text = MADE + (
         'cases = {d: make(d) for d in ("float32", "int8")}\n'
-        'others = [make("int16"), "no case", make("int32")]\n'
+        'others = [make("int16"), make("int32")]\n'
         "case = others[0]\n"
         '_private = [make("bool")]\n'
     )
     write(folder / "made.py", text)
-    names = ["made:cases.float32", "made:cases.int8", "made:others.0", "made:others.2"]
+    names = ["made:cases.float32", "made:cases.int8", "made:others.0", "made:others.1"]
     assert named(folder) == names
     assert named(folder, "made.py:cases") == names[:2]
-    assert named(folder, "made.py:others.2") == names[3:]
+    assert named(folder, "made.py:others.1") == names[3:]
     [case] = load(folder, "made.py:cases.int8").cases
     assert case.target == "made.py:cases.int8"
     loaded = load_case(str(folder / "made.py"), case.variable, str(folder))

@@ -90,6 +90,10 @@ def test_several_functions_may_promise_the_same() -> None:
         ({"flip": "0", "dtype": ["flot32"]}, "no dtype is named 'flot32'; nearest: float32"),
         ({"flip": "0", "layout": ["odd"]}, "no layout is named 'odd'; known are contiguous"),
         ({"flip": "0", "sizes": "5..3"}, "--sizes '5..3' ends before it begins"),
+        (
+            {"flip": "0", "sizes": "2..1000000000"},
+            "--sizes '2..1000000000' is too large: the largest size is 999999999",
+        ),
         ({"flip": "0", "sizes": "a"}, "--sizes 'a' is neither a size nor LOW..HIGH"),
         ({"flip": "0", "arg": ["x"]}, "--arg 'x' is not NAME=VALUE"),
     ],

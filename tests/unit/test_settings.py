@@ -12,6 +12,7 @@ from made import finding, report, result
 from tritaudit.acceptance import Ignore
 from tritaudit.choices import BackendChoice, FailOn, ProfileChoice
 from tritaudit.commands import Usage
+from tritaudit.commands.concluding import report_files
 from tritaudit.commands.runoptions import RunOptions
 from tritaudit.commands.settings import backend_of, plan_of, settings_of, targets_of
 from tritaudit.config import Settings
@@ -116,6 +117,24 @@ def test_targets_of_the_configuration_are_relative_to_its_folder(
     assert targets_of(["x"], settings) == ["x"]
     monkeypatch.chdir(tmp_path / "sub")
     assert targets_of(None, settings) == [str(tmp_path / "kernels"), "flip/*"]
+
+
+def test_what_the_configuration_names_wrong_is_told_with_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "kernels").mkdir()
+    text = '[tool.tritaudit]\ncases = ["kernel"]\nreport = ["pdf=x"]\n'
+    (tmp_path / "pyproject.toml").write_text(text)
+    with pytest.raises(Usage) as caught:
+        targets_of([], settings_of())
+    assert str(caught.value) == (
+        "pyproject.toml:2: cases: no folder, file or case is named 'kernel'; nearest: kernels"
+    )
+    with pytest.raises(
+        Usage, match=r"^pyproject\.toml:3: report 'pdf=x': no format is named 'pdf'"
+    ):
+        report_files(None, settings_of())
 
 
 def test_a_configuration_may_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

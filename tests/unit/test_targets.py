@@ -97,7 +97,9 @@ def test_private_and_hidden_files_and_environments_are_left_out(tmp_path: Path) 
     assert names([str(tmp_path)], tmp_path / "none") == ["e"]
 
 
-def test_what_names_nothing_is_refused_with_what_is_near(catalogue: Path, tmp_path: Path) -> None:
+def test_what_names_nothing_is_refused_with_what_is_near(
+    catalogue: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert refusal("flip/ome", catalogue) == (
         "no case is named 'flip/ome'; nearest: flip/one, flip/two"
     )
@@ -105,6 +107,14 @@ def test_what_names_nothing_is_refused_with_what_is_near(catalogue: Path, tmp_pa
     assert refusal("zzzzz", catalogue) == "no case is named 'zzzzz'"
     assert refusal("", catalogue) == "no case is named ''"
     assert refusal("./no.py", catalogue) == "no such file or folder: ./no.py"
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "kernels" / "deep").mkdir(parents=True)
+    (tmp_path / "kernels" / "right.py").touch()
+    assert refusal("kernals/", catalogue) == "no case is named 'kernals/'; nearest: kernels"
+    assert refusal("kernels/rigth.py", catalogue) == (
+        "no such file or folder: kernels/rigth.py; nearest: kernels/right.py"
+    )
+    assert refusal("kernals/right.py", catalogue).endswith("; nearest: kernels")
     (tmp_path / "empty").mkdir()
     assert refusal(str(tmp_path / "empty"), catalogue).startswith("no Python file in ")
     (tmp_path / "text.txt").touch()

@@ -33,7 +33,7 @@ def report_files(texts: Iterable[str] | None, settings: Settings) -> tuple[Repor
     if texts is not None:
         files = parse_reports(texts)
     else:
-        files = parse_reports(settings.report, settings.folder)
+        files = parse_reports(settings.report, settings.folder, settings.place("report"))
     check_writable(files)
     return with_defaults(files, os.environ)
 

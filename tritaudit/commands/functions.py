@@ -211,12 +211,19 @@ def _names(
     return tuple(dict.fromkeys(parts))
 
 
+#: the largest size that an option takes; no launch of so many elements ends.
+LARGEST = 999_999_999
+
+
 def _sizes(text: str) -> tuple[tuple[int, int | None], ...]:
     out = []
     for part in text.replace(" ", "").split(","):
-        match = re.fullmatch(r"([0-9]{1,9})(?:(\.\.)([0-9]{1,9})?)?", part)
+        match = re.fullmatch(r"([0-9]+)(?:(\.\.)([0-9]+)?)?", part)
         if match is None:
             raise Usage(f"--sizes {part!r} is neither a size nor LOW..HIGH")
+        for size in (match[1], match[3] or ""):
+            if len(size) > len(str(LARGEST)):
+                raise Usage(f"--sizes {part!r} is too large: the largest size is {LARGEST}")
         low = int(match[1])
         high = int(match[3]) if match[3] else (None if match[2] else low)
         if high is not None and high < low:

@@ -61,8 +61,12 @@ class ReportFile:
     implied: bool = False
 
 
-def parse_reports(texts: Iterable[str], folder: Path | None = None) -> tuple[ReportFile, ...]:
+def parse_reports(
+    texts: Iterable[str], folder: Path | None = None, place: str = "--report"
+) -> tuple[ReportFile, ...]:
     """The values of `--report`, or of a configuration whose paths are relative to a folder.
+
+    `place` is what a message blames.
 
     Raises:
         Usage: a value is not FORMAT=PATH, there is no such format, or two go to standard output.
@@ -72,10 +76,10 @@ def parse_reports(texts: Iterable[str], folder: Path | None = None) -> tuple[Rep
         name, equals, path = text.partition("=")
         if not equals or not path:
             known = ", ".join(FORMATS)
-            raise Usage(f"--report {text!r} is not FORMAT=PATH; formats are {known}")
+            raise Usage(f"{place} {text!r} is not FORMAT=PATH; formats are {known}")
         if name not in FORMATS:
             near = nearest(name, list(FORMATS), 1) or f"; formats are {', '.join(FORMATS)}"
-            raise Usage(f"--report {text!r}: no format is named {name!r}{near}")
+            raise Usage(f"{place} {text!r}: no format is named {name!r}{near}")
         if folder is not None and path != STDOUT:
             path = str(folder / path)
         files.append(ReportFile(name, path))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TypeVar
@@ -17,7 +18,14 @@ from tritaudit.commands.runoptions import RunOptions
 from tritaudit.config import ConfigError, Settings, load, read
 from tritaudit.faults import FAULT_IDS
 from tritaudit.profiles import PROFILES
-from tritaudit.targets import nearest, shown_path
+from tritaudit.targets import (
+    catalogue_names,
+    function_target,
+    nearest,
+    nearest_path,
+    resolve,
+    shown_path,
+)
 
 __all__ = ["acceptance_of", "backend_of", "plan_of", "settings_of", "targets_of"]
 
@@ -42,12 +50,28 @@ def settings_of(path: str | None = None) -> Settings:
 
 
 def targets_of(targets: Iterable[str] | None, settings: Settings) -> list[str]:
-    """The targets that were given, else the case folders of the configuration."""
+    """The targets that were given, else the case folders of the configuration.
+
+    Raises:
+        Usage: one that is configured names nothing.
+    """
     given = list(targets or ())
-    if given:
-        return given
-    places = ((case, settings.folder / case) for case in settings.cases)
-    return [shown_path(place) if place.exists() else case for case, place in places]
+    return given or [_configured(case, settings) for case in settings.cases]
+
+
+def _configured(case: str, settings: Settings) -> str:
+    """A target of the configuration: a path relative to its folder, or a name in the catalogue."""
+    place = settings.folder / case
+    if place.exists():
+        return shown_path(place)
+    problems = resolve([case])[1]
+    if problems and function_target(case) is None:
+        near = nearest_path(place) or nearest(case, catalogue_names())
+        raise Usage(
+            f"{settings.place('cases')}: no folder, file or case is named {case!r}"
+            + near.replace(str(settings.folder) + os.sep, "")
+        )
+    return case
 
 
 def backend_of(choice: BackendChoice | None, settings: Settings) -> BackendChoice:
