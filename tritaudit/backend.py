@@ -411,7 +411,7 @@ def launch(
         return Observation(error=explained, **_told(poison, started))
     seen = Observation(**_told(poison, started))
     if out is None and case.in_place is None:
-        tensor = _judged(seen, returned, case.output, wanted, where)
+        tensor = _judged(seen, returned, case, wanted, where)
         if tensor is not None:
             out = _returned(seen, tensor, inputs, allocated.made, out_shape, wanted)
     elif case.in_place is not None:
@@ -502,27 +502,30 @@ def _d(tensor: torch.Tensor) -> DType:
 
 
 def _judged(
-    seen: Observation, returned: Any, output: int | None, wanted: DType, where: str
+    seen: Observation, returned: Any, case: Case, wanted: DType, where: str
 ) -> torch.Tensor | None:
     """The tensor of what `run` returned that is judged; None, with an error noted, if none is.
 
     A Python number is a tensor without axes.
     """
+    name, output = case.run_name, case.output
     if output is not None:
         if not isinstance(returned, (tuple, list)) or len(returned) <= output:
             told = _returned_text(returned)
-            seen.error = LaunchError("returned", f"run returned {told}, without an entry {output}")
+            seen.error = LaunchError(
+                "returned", f"{name} returned {told}, without an entry {output}"
+            )
             return None
         returned = returned[output]
     if isinstance(returned, (bool, int, float)):
         return torch.tensor(returned, device=where).to(wanted.torch)
     if not isinstance(returned, torch.Tensor):
         told = _returned_text(returned)
-        seen.error = LaunchError("returned", f"run returned {told}, not a tensor")
+        seen.error = LaunchError("returned", f"{name} returned {told}, not a tensor")
         return None
     if returned.device.type != torch.device(where).type:
         told = f"a tensor on {returned.device.type}, not on {where}"
-        seen.error = LaunchError("returned", f"run returned {told}")
+        seen.error = LaunchError("returned", f"{name} returned {told}")
         return None
     return returned
 

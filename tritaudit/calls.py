@@ -218,6 +218,8 @@ def _refuse(value: Any, target: str) -> None:
         what = "a Triton kernel: name the function that launches it"
     elif isinstance(value, type):
         what = "a class: name a function that takes a tensor"
+    elif inspect.iscoroutinefunction(value) or inspect.isasyncgenfunction(value):
+        what = "async: name a function that returns its tensor when it is called"
     elif not callable(value):
         what = f"a value of type {type(value).__name__}, not a function"
     if what:
@@ -406,10 +408,11 @@ def bound_call(call: CallSpec, function: Any) -> tuple[str, Callable[..., Any]]:
         CaseError: the function needs something that is not given, or does not take what is.
     """
     given = arguments_of(call)
+    own = call.target.rpartition(":")[2]
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):  # a builtin: found out when it is called
-        return "x", _bound(function, given, takes_out=False)
+        return "x", _bound(function, own, given, takes_out=False)
     kinds = inspect.Parameter
     places = (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD, kinds.VAR_POSITIONAL)
     first = next((p for p in parameters if p.kind in places), None)
@@ -422,7 +425,7 @@ def bound_call(call: CallSpec, function: Any) -> tuple[str, Callable[..., Any]]:
     _check_needed(given, others)
     takes_out = any(p.name == "out" and p.default is kinds.empty for p in others)
     name = first.name if first.kind is not kinds.VAR_POSITIONAL else "x"
-    return name, _bound(function, given, takes_out and "out" not in given)
+    return name, _bound(function, own, given, takes_out and "out" not in given)
 
 
 def arguments_of(call: CallSpec) -> dict[str, Any]:
@@ -457,7 +460,7 @@ def _check_needed(given: dict[str, Any], others: list[inspect.Parameter]) -> Non
         raise CaseError(f"the function needs {names}, without a default: give {options}")
 
 
-def _bound(function: Any, given: dict[str, Any], takes_out: bool) -> Callable[..., Any]:
+def _bound(function: Any, name: str, given: dict[str, Any], takes_out: bool) -> Callable[..., Any]:
     """The function with its further arguments. `__wrapped__` leads to the kernels behind it."""
 
     @functools.wraps(function, updated=())
@@ -469,6 +472,7 @@ def _bound(function: Any, given: dict[str, Any], takes_out: bool) -> Callable[..
     if takes_out:
         parameters.append(kinds("out", kinds.KEYWORD_ONLY))
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.audited_as = f"`{name}`"  # type: ignore[attr-defined]
     return run
 
 

@@ -543,6 +543,11 @@ class Case:
                 raise CaseError(f"run needs {p.name!r}, which is neither a tile nor a scalar")
 
     @property
+    def run_name(self) -> str:
+        """What messages call `run`: the function itself where it was named without a case."""
+        return getattr(self.run, "audited_as", "run")
+
+    @property
     def takes_out(self) -> bool:
         """Whether `run` has a parameter `out`, so that the tool allocates the output."""
         return self.takes("out")

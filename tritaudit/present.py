@@ -544,7 +544,8 @@ def evidence_of(fault: str, trial: Trial, diagnosis: Diagnosis) -> tuple[str, ..
         out += direct.evidence
     seen = trial.seen
     if fault == "crash" and seen.error is not None:
-        out = [f"run raised {seen.error.message}" if seen.error.kind == "raised" else out[0]]
+        name = trial.case.run_name
+        out = [f"{name} raised {seen.error.message}" if seen.error.kind == "raised" else out[0]]
     if seen.returned_view is not None:
         out.append(f"the returned tensor shares memory with {seen.returned_view}")
     if seen.tuned:

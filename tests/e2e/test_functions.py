@@ -101,8 +101,13 @@ def line_of(text: str) -> int:
 def test_every_misbehaviour_has_one_verdict(tritaudit: Command, package: Path) -> None:
     wanted = {
         "right": ("pass", "", "", 0),
-        "raises": ("fail", "crash", "run raised ValueError: only CUDA", line_of("raise ValueErr")),
-        "gives_nothing": ("fail", "crash", "run returned None", line_of("def gives_nothing")),
+        "raises": ("fail", "crash", "`raises` raised ValueError: only", line_of("raise ValueErr")),
+        "gives_nothing": (
+            "fail",
+            "crash",
+            "`gives_nothing` returned None",
+            line_of("def gives_nothing"),
+        ),
         "gives_view": ("fail", "not-reversed", "shares memory with x", line_of("def gives_view")),
         "gives_double": ("fail", "wrong-dtype", "is float64, not", line_of("def gives_double")),
         "gives_other_device": ("fail", "crash", "on meta, not on cpu", line_of("def gives_other")),
@@ -287,7 +292,7 @@ def test_a_new_case_file_claims_only_what_was_seen(tritaudit: Command, tmp_path:
     assert told.stderr.endswith(": contract is not filled in: say Flip, Abs or Reference\n")
 
 
-def test_a_function_that_works_in_place_is_told_how_to_say_so(
+def test_a_function_that_works_in_place_or_later_is_told_so(
     tritaudit: Command, tmp_path: Path
 ) -> None:
     (tmp_path / "several.py").write_text(SEVERAL)
@@ -298,6 +303,12 @@ def test_a_function_that_works_in_place_is_told_how_to_say_so(
         "it is for, say --in-place\n",
     )
     assert tritaudit("new", "several:reverse_in_place", "--in-place").returncode == 0
+    told = tritaudit("run", "several:later", "--abs", *QUICK)
+    assert (told.returncode, told.stdout) == (2, "")
+    assert told.stderr == (
+        "tritaudit: several:later is async: name a function that returns its tensor when it is "
+        "called\n"
+    )
     text = (tmp_path / "audit_reverse_in_place.py").read_text()
     assert 'contract=Flip("N")' in text and 'in_place="x"' in text
 
