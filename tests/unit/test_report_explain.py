@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import report_samples as samples
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
 
 from tritaudit.faults import FAULT_IDS
 from tritaudit.model import UNKNOWN, Cell, Edit, Excerpt, Location, Proof
+from tritaudit.report.bits import render_bits
 from tritaudit.report.excerpt import caption
 from tritaudit.report.explain import read_source, render_explanation, values_in_words
-from tritaudit.report.terminal import DIRECTLY, plain, proof_text
+from tritaudit.report.terminal import DIRECTLY, plain, proof_text, show
 
 FILE = """\
 import triton
@@ -108,3 +113,29 @@ def test_where_it_was_predicted_the_prediction_is_told() -> None:
     text = proof_text(replace(samples.tail_dropped(), proof=proof))
     assert text is not None
     assert text.plain.startswith("The tail of BLOCK along N stays as it was. Proved: this predicts")
+
+
+def test_a_bit_table_in_a_narrow_terminal_loses_no_bit() -> None:
+    cell = Cell((3,), "-1.0", "1.0", "-1.0", True, 0xBFF0000000000000, 0x3FF0000000000001, 1 << 63)
+    excerpt = Excerpt(("N",), (4,), "float64", "float64", (), (cell,), 1, 4)
+    whole = render_bits(excerpt, 100).plain.splitlines()
+    narrow = render_bits(excerpt, 38).plain.splitlines()
+    assert max(map(len, narrow)) <= 38
+    for label in ("input", "expected", "got"):
+        [row] = [r for r in whole if r.strip().startswith(label)]
+        bits = row.strip().removeprefix(label).partition("=")[0]
+        parts = [r.strip().removeprefix(label) for r in narrow if r.strip().startswith(label)]
+        assert len(parts) > 1
+        joined = "".join(part.partition("=")[0] for part in parts)
+        assert joined.replace(" ", "") == bits.replace(" ", "")
+    marks = "".join(row for row in narrow if "^" in row)
+    assert marks.count("^") == sum("^" in c for row in whole for c in row)
+
+
+def test_what_is_piped_has_no_spaces_at_the_end_of_a_line() -> None:
+    padded = Padding(Text("some text"), (0, 20, 0, 2))
+    piped, drawn = io.StringIO(), io.StringIO()
+    show(Console(file=piped, width=60), padded)
+    assert piped.getvalue() == "  some text\n"
+    show(Console(file=drawn, width=60, force_terminal=True, color_system=None), padded)
+    assert drawn.getvalue().rstrip() == "  some text"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -76,28 +77,72 @@ def telling_cells(excerpt: Excerpt, most: int) -> list[Cell]:
     return chosen[:most]
 
 
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A line of a table: its label, its bits, which of them are marked, and their value."""
+
+    label: str
+    bits: str
+    value: str = ""
+    marks: str = ""
+    style: str = ""
+
+
 def _draw_cell(out: Text, excerpt: Excerpt, cell: Cell, width: int) -> None:
     fields = FIELDS[excerpt.out_dtype]
     assert cell.got_bits is not None
     expected = expected_bits(cell)
-    out.append(f"element [{', '.join(map(str, cell.index))}]", "bold")
-    out.append(f"   {_legend(fields)}\n", FAINT)
+    head, legend = f"element [{', '.join(map(str, cell.index))}]", _legend(fields)
+    out.append(head, "bold")
+    if len(head) + 3 + len(legend) <= width:
+        out.append(f"   {legend}\n", FAINT)
+    else:
+        out.append("\n" + "\n".join(textwrap.wrap(legend, max(width, 20))) + "\n", FAINT)
+    rows = []
     in_fields = FIELDS.get(excerpt.in_dtype)
     if cell.input_bits is not None and in_fields is not None:
         own = "" if excerpt.in_dtype == excerpt.out_dtype else f" {line(excerpt.in_dtype)}"
-        _draw_row(out, "input", cell.input_bits, in_fields, line(cell.input) + own, width)
+        rows.append(_Row("input", spread(cell.input_bits, in_fields), line(cell.input) + own))
+    got = spread(cell.got_bits, fields)
     if expected is None:
-        out.append("expected".rjust(_LABEL - 1) + " ", FAINT)
+        _draw_rows(out, rows, width)
         number = line(cell.expected).partition(" (")[0]
-        out.append(f"{number}, which no bit pattern of {line(excerpt.out_dtype)} means\n", RIGHT)
-        _draw_row(out, "got", cell.got_bits, fields, line(cell.got), width)
-        out.rstrip()
-        return
-    changed = expected ^ cell.got_bits
-    _draw_row(out, "expected", expected, fields, line(cell.expected), width)
-    _draw_row(out, "got", cell.got_bits, fields, line(cell.got), width, changed)
-    marks = spread(changed, fields).replace("0", " ").replace("1", "^").rstrip()
-    out.append(" " * _LABEL + marks, WRONG)
+        told = f"{number}, which no bit pattern of {line(excerpt.out_dtype)} means"
+        pieces = textwrap.wrap(told, max(width - _LABEL, 8))
+        out.append("expected".rjust(_LABEL - 1) + " ", FAINT)
+        out.append(f"\n{' ' * _LABEL}".join(pieces) + "\n", RIGHT)
+        _draw_rows(out, [_Row("got", got, line(cell.got))], width)
+    else:
+        marks = spread(expected ^ cell.got_bits, fields)
+        rows.append(_Row("expected", spread(expected, fields), line(cell.expected), style=RIGHT))
+        changed = WRONG if "1" in marks else ""
+        rows.append(_Row("got", got, line(cell.got), marks, changed))
+        under = marks.replace("0", " ").replace("1", "^")
+        rows.append(_Row("", under, marks=marks))
+        _draw_rows(out, rows, width)
+    out.rstrip()
+
+
+def _draw_rows(out: Text, rows: Sequence[_Row], width: int) -> None:
+    """Draw rows below each other; where they are too long, in parts that fit."""
+    room = max(width - _LABEL, 8)
+    longest = max((len(row.bits) for row in rows), default=0)
+    for start in range(0, longest, room):
+        for row in rows:
+            part = row.bits[start : start + room]
+            if not row.label:
+                part = part.rstrip()
+            if not part:
+                continue
+            out.append(row.label.rjust(_LABEL - 1) + " ", FAINT)
+            marks = row.marks[start : start + room].ljust(len(part))
+            for digit, mark in zip(part, marks, strict=False):
+                out.append(digit, WRONG if mark == "1" else "")
+            shown = f"  = {row.value}"
+            ends = row.label and start + room >= len(row.bits)
+            if ends and _LABEL + len(part) + len(shown) <= width:
+                out.append(shown, row.style)
+            out.append("\n")
 
 
 def expected_bits(cell: Cell) -> int | None:
@@ -111,20 +156,6 @@ def _legend(fields: Fields) -> str:
     if fields.signed:
         return f"{fields.bits} bits, two's complement; the first bit is the sign"
     return f"{fields.bits} bits, no sign"
-
-
-def _draw_row(
-    out: Text, label: str, bits: int, fields: Fields, value: str, width: int, changed: int = 0
-) -> None:
-    out.append(label.rjust(_LABEL - 1) + " ", FAINT)
-    text = spread(bits, fields)
-    marks = spread(changed, fields)
-    for digit, mark in zip(text, marks, strict=True):
-        out.append(digit, WRONG if mark == "1" else "")
-    shown = f"  = {value}"
-    if _LABEL + len(text) + len(shown) <= width:
-        out.append(shown, WRONG if changed else RIGHT if label == "expected" else "")
-    out.append("\n")
 
 
 def spread(bits: int, fields: Fields) -> str:

@@ -59,9 +59,16 @@ WIDEST = 132
 def show(console: Console, drawn: RenderableType) -> None:
     """Print what a renderer of this package returned, without breaking a line that must stay whole.
 
-    `console.print(text)` would join a Text with others and forget that it must not be wrapped.
+    `console.print(text)` would join a Text with others and forget that it must not be wrapped. What
+    pads lines to one width is left out where it is not a terminal that reads them.
     """
-    console.print(Group(drawn), crop=False)
+    if console.is_terminal:
+        console.print(Group(drawn), crop=False)
+        return
+    with console.capture() as held:
+        console.print(Group(drawn), crop=False)
+    rows = (row.rstrip(" ") for row in held.get().split("\n"))
+    console.out("\n".join(rows), highlight=False, end="")
 
 
 def plain(drawn: RenderableType, width: int = 100) -> str:
