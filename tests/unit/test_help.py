@@ -20,12 +20,18 @@ from tritaudit.commands.completion import (
 )
 from tritaudit.commands.examples import EXAMPLES, epilog
 from tritaudit.commands.grouped import grouped
+from tritaudit.selftest.mutants import QUICK, QUICK_RIGHT
 
 COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 
 
 def test_every_command_has_examples() -> None:
     assert set(EXAMPLES) == set(COMMANDS)
+
+
+def test_the_quick_self_test_is_as_large_as_its_help_says() -> None:
+    [option] = [o for o in COMMANDS["selftest"].params if o.name == "quick"]
+    assert option.help.startswith(f"A fixed part: {QUICK + QUICK_RIGHT} searches, some two minutes")
 
 
 def examples() -> Iterator[tuple[str, str]]:
