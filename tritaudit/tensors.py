@@ -237,7 +237,8 @@ class Buffer:
     """A tensor inside a larger allocation, so that accesses beside it are seen.
 
     `store` is the whole allocation as integers, `view` the tensor that a kernel gets, `inside`
-    marks the elements of `store` that belong to it (None: the contiguous run from `start`).
+    marks the elements of `store` that belong to it (None: the contiguous run from `start`). What
+    lies between them, in the gaps of a strided tensor, holds `gap`.
     """
 
     store: torch.Tensor
@@ -246,6 +247,7 @@ class Buffer:
     count: int
     guard: int  # the guard pattern, as a signed integer of the width
     inside: torch.Tensor | None = None
+    gap: int | None = None  # None: the guard pattern
 
     def on(self, device: str | torch.device) -> Buffer:
         """The same allocation on another device (itself where it lies there already)."""
@@ -257,12 +259,15 @@ class Buffer:
             self.view.shape, self.view.stride(), self.view.storage_offset()
         )
         inside = self.inside.to(device) if self.inside is not None else None
-        return Buffer(store, view, self.start, self.count, self.guard, inside)
+        return Buffer(store, view, self.start, self.count, self.guard, inside, self.gap)
 
     def touched(self) -> torch.Tensor:
         """Positions of changed guard elements, relative to the first element of the tensor."""
         changed = self.store != self.guard
         if self.inside is not None:
+            if self.gap is not None:
+                span = slice(self.start, self.start + self.count)
+                changed[span] = self.store[span] != self.gap
             changed = changed & ~self.inside
         else:
             changed[self.start : self.start + self.count] = False
@@ -322,9 +327,17 @@ def guarded(
 def guarded_copy(
     value: torch.Tensor, pattern: int, reach: int, layout: Layout = Layout.CONTIGUOUS
 ) -> Buffer:
-    """`value` laid out as `layout` inside guard bands."""
+    """`value` laid out as `layout` inside guard bands.
+
+    The gaps of a strided tensor always hold the first guard pattern: what is read from there does
+    not change with the guard bands, because it does not lie beside the tensor.
+    """
     d = dtype_of(value.dtype)
     buffer = guarded(tuple(value.shape), d, pattern, reach, layout, value.device)
+    if buffer.inside is not None:
+        buffer.gap = to_signed(GUARD[0] & d.mask, d.bits)
+        span = slice(buffer.start, buffer.start + buffer.count)
+        buffer.store[span] = buffer.gap
     target, source = bits_of(buffer.view), bits_of(value)
     if layout is Layout.EXPANDED and value.dim() and value.shape[0] > 1:
         target, source = target[:1], source[:1]

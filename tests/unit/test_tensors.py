@@ -229,6 +229,18 @@ def test_a_write_between_the_elements_of_a_strided_tensor_is_seen() -> None:
     assert buffer.touched().tolist() == [1]
 
 
+@pytest.mark.parametrize("layout", [Layout.STRIDED, Layout.TRANSPOSED])
+def test_the_gaps_of_an_input_do_not_change_with_its_guard_bands(layout: Layout) -> None:
+    first, second = (guarded_copy(tags(3), pattern, 8, layout) for pattern in GUARD)
+    between, behind = first.start + 1, first.start + 5
+    assert first.store[between] == second.store[between]
+    assert first.store[behind] != second.store[behind]
+    for buffer in (first, second):
+        assert buffer.touched().tolist() == []
+        buffer.store[between] = buffer.store[behind] = 7
+        assert buffer.touched().tolist() == [1, 5]
+
+
 @pytest.mark.parametrize("name", DTYPES)
 @pytest.mark.parametrize("reach", [0, 1, 100, 4096])
 def test_a_band_is_long_enough_and_keeps_the_alignment(name: str, reach: int) -> None:

@@ -4,7 +4,7 @@
 
 Output elements hold values that are in no input. The tool surrounds the inputs with guard bands
 whose pattern it changes between two launches; an element that changes with them was read from
-there.
+there. What lies between the elements of a strided tensor does not change: see `stride-ignored`.
 
 ## Why
 
