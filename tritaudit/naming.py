@@ -15,6 +15,7 @@ import torch
 
 from tritaudit import generate, tuning
 from tritaudit.confirm import same_result, shows_again
+from tritaudit.contracts import Flip
 from tritaudit.divergence import because
 from tritaudit.faults import FAULT_IDS, SEVERITIES
 from tritaudit.faults.diagnosis import (
@@ -53,7 +54,7 @@ MISMATCHES = 3
 #: launches of such an example that have to agree where something else was not deterministic.
 STEADY = 8
 NONDETERMINISTIC = "nondeterministic"
-BESIDE = "out-of-bounds-read"
+BESIDE, WRONG_AXIS = "out-of-bounds-read", "wrong-axis"
 _UNTRIED = " (the time was over before this was tried on three further examples)"
 _PROBE_FILLS = (
     (FillKind.NORMAL, 11),
@@ -145,7 +146,8 @@ class Naming:
             names, proof, candidates = settled
             proven += candidates
             for name in names:
-                named.setdefault(name, []).append(self._finding(name, sighting, proof))
+                shown = self._visible(name, sighting, proof, candidates)
+                named.setdefault(name, []).append(self._finding(name, *shown))
         if self.book.divergent:
             named["backend-divergence"] = [self._divergence()]
         mismatch = self._mismatch(proven, tuple(named))
@@ -170,6 +172,35 @@ class Naming:
                     seen=sum(f.seen for f in group),
                     unnoticed=words,
                 )
+
+    def _visible(
+        self, fault: str, sighting: Sighting, proof: Proof, candidates: tuple[Candidate, ...]
+    ) -> tuple[Sighting, Proof]:
+        """A sighting in which each axis that is reversed, or should be, has two elements.
+
+        That `H` is reversed cannot be seen at H = 1.
+        """
+        example, case = sighting.trial.example, self.book.case
+        told = {a for c in candidates for a, way in c.parameters if way.split()[0] == "reverse"}
+        if isinstance(case.contract, Flip):
+            told |= set(case.contract.axes)
+        hidden = {a for a, size in example.sizes if size == 1 and a in told}
+        fixed = any((case.bounds(axis)[1] or 2) < 2 for axis in hidden)
+        if fault != WRONG_AXIS or not hidden or fixed or self.book.only is not None:
+            return sighting, proof
+        sizes = tuple((a, 2 if a in hidden else size) for a, size in example.sizes)
+        larger = replace(example, sizes=sizes, edits=())
+        if self.book.avoids(larger):
+            return sighting, proof
+        try:
+            trial = self.book.launch(larger, "probe", thorough=True)
+        except OutOfTimeError:
+            return sighting, proof
+        found = diagnose(trial, candidates)
+        if found.faults != (fault,) or found.explanations[0].candidates != candidates:
+            return sighting, proof
+        seen = Sighting(trial, found, sighting.seen, sighting.dtypes)
+        return seen, replace(proof, elements=found.wrong, explained=found.wrong)
 
     def _divergence(self) -> Finding:
         """Where two backends disagree, at the smallest such example."""
