@@ -56,6 +56,10 @@ STEADY = 8
 NONDETERMINISTIC = "nondeterministic"
 BESIDE, WRONG_AXIS = "out-of-bounds-read", "wrong-axis"
 _UNTRIED = " (the time was over before this was tried on three further examples)"
+#: larger sizes at which an explanation has to hold that is said to hold from some size on.
+LARGER = 2
+#: how the examples from some size of an axis on are marked.
+_FROM = "from "
 _PROBE_FILLS = (
     (FillKind.NORMAL, 11),
     (FillKind.SPECIAL, 12),
@@ -274,7 +278,8 @@ class Naming:
             )
             return (fault,), proof, ()
         rivals: list[tuple[str, str]] = []
-        for alike in ("", *(["config"] if len(tuning.choices()) > 1 else []), "layouts", "dtypes"):
+        kinds = ("", *(["config"] if len(tuning.choices()) > 1 else []), "layouts", "dtypes")
+        for alike in (*kinds, *self._thresholds(trial.example)):
             for explanation in full.explanations:
                 verdict = self._test(explanation, full, trial, companions, alike)
                 if not isinstance(verdict, Proof):
@@ -283,10 +288,19 @@ class Naming:
                 # Where another fault holds than the one sighted, it is a finding of that name.
                 names = (fault,) if fault in explanation.faults else explanation.faults
                 rivals += self._rivals(explanation, full, companions)
-                unique = {f: where for f, where in rivals if f not in names}
+                unique = {f: w for f, w in rivals if f not in (*names, *explanation.faults)}
                 proof = replace(verdict, rivals=tuple(unique.items()))
                 return names, proof, explanation.candidates
         return None
+
+    def _thresholds(self, example: Example) -> list[str]:
+        """The axes from whose size on a fault may be at work: what is smaller comes out right."""
+        return [
+            f"{_FROM}{axis}"
+            for axis, size in example.sizes
+            if any(t.example.size(axis) < size for t in self.book.right)
+            and not any(t.example.size(axis) < size for t in self.book.wrong)
+        ]
 
     def _rivals(
         self,
@@ -324,12 +338,16 @@ class Naming:
         `alike`: only on examples of the same launch options, because each configuration of an
         autotuned kernel has its own tiles; or of the same layouts as well, where another fault may
         be at work in others; or of the same dtypes, too, because a compiler may treat each dtype by
-        itself.
+        itself. Or only on examples that are as large along an axis, because a function may launch
+        another kernel from some size on.
         """
         probes = 0
+        axis = alike.removeprefix(_FROM) if alike.startswith(_FROM) else ""
         for found in explanation.candidates:
             others = [t for t in (*self.book.wrong, *self.book.right) if t.example != trial.example]
-            if alike:
+            if axis:
+                others = [t for t in others if _as_large(t.example, trial.example, axis)]
+            elif alike:
                 others = [t for t in others if t.example.launch == trial.example.launch]
             if alike in ("layouts", "dtypes"):
                 others = [t for t in others if t.example.layouts == trial.example.layouts]
@@ -337,13 +355,15 @@ class Naming:
                 others = [t for t in others if t.example.dtypes == trial.example.dtypes]
             test = prove(found, others, companions, self.book.sightings)
             if test.refuted_by is None and test.probes < PROBES:
-                again = self._probe(found, trial, companions, PROBES - test.probes)
+                again = self._probe(found, trial, companions, PROBES - test.probes, axis)
                 test.probes += again.probes
                 test.refuted_by = again.refuted_by
             if test.refuted_by is not None:
                 where = test.refuted_by.example
                 return f"{where.label()} {where.dtype()}"
             if test.probes < PROBES and not self.book.is_over:
+                return ""
+            if axis and self._larger(found, trial, companions, axis) < LARGER:
                 return ""
             probes += test.probes
         return Proof(
@@ -356,12 +376,27 @@ class Naming:
             parameters=tuple(p for c in explanation.candidates for p in c.parameters),
         )
 
+    def _larger(
+        self, found: Candidate, trial: Trial, companions: list[Candidate], axis: str
+    ) -> int:
+        """At how many larger sizes of an axis a candidate predicted wrong elements."""
+        size = trial.example.size(axis)
+        larger = [t for t in self.book.wrong if t.example.size(axis) > size]
+        held = [t for t in larger if prove(found, [t], companions, self.book.sightings).probes]
+        return len({t.example.size(axis) for t in held})
+
     def _probe(
-        self, found: Candidate, trial: Trial, companions: list[Candidate], wanted: int
+        self,
+        found: Candidate,
+        trial: Trial,
+        companions: list[Candidate],
+        wanted: int,
+        axis: str = "",
     ) -> Test:
         """Test a candidate on further examples in the same dtypes, until it held on enough of them.
 
-        What only an edited element shows (a NaN, a minimum) needs that element in them.
+        What only an edited element shows (a NaN, a minimum) needs that element in them. `axis`:
+        none of these is smaller along it.
         """
         test = Test()
         base = trial.example
@@ -378,6 +413,8 @@ class Naming:
             if test.probes >= wanted or test.refuted_by is not None:
                 break
             if example in self.book.seen or self.book.avoids(example):
+                continue
+            if axis and not _as_large(example, base, axis):
                 continue
             try:
                 probe = self.book.launch(example, "probe", thorough=True)
@@ -433,10 +470,17 @@ class Naming:
         return replace(found, example=trial.example)
 
 
+def _as_large(example: Example, than: Example, axis: str) -> bool:
+    return example.size(axis) >= than.size(axis)
+
+
 def _limited_to(example: Example, alike: str) -> str:
     """Of which examples an explanation is true, if not of all."""
     if not alike:
         return ""
+    if alike.startswith(_FROM):
+        axis = alike.removeprefix(_FROM)
+        return f" (from {axis} = {example.size(axis)} on)"
     if alike == "config":
         return ""
     if alike == "dtypes":

@@ -294,6 +294,7 @@ class Search:
             for smaller in generate.smaller_sizes(self.book.case, before, SHRINK_LAUNCHES):
                 if self.book.counter.launches > limit or shows(smaller):
                     break
+            self._halve(fault, shows)
             for simpler in generate.simpler(
                 self.book.case, self.book.sightings[fault].trial.example
             ):
@@ -304,6 +305,24 @@ class Search:
             self._alone(fault)
             if self.book.sightings[fault].trial.example == before:
                 return
+
+    def _halve(self, fault: str, shows: Callable[[Example], bool]) -> None:
+        """Along each axis, halve the distance to the largest size that is known not to show it."""
+        for axis in self.book.case.axis_names():
+            best = self.book.sightings[fault].trial.example
+
+            def sized(size: int, axis: str = axis, best: Example = best) -> Example:
+                found = replace(
+                    best, sizes=tuple((a, size if a == axis else n) for a, n in best.sizes)
+                )
+                return replace(found, edits=generate.kept_edits(self.book.case, found))
+
+            high, low = best.size(axis), self.book.case.bounds(axis)[0]
+            tried = [n for n in range(high - 1, low - 1, -1) if sized(n) in self.book.seen]
+            low = next((n for n in tried if fault not in self.book.seen[sized(n)]), high)
+            while high - low > 1:
+                middle = (low + high) // 2
+                low, high = (low, middle) if shows(sized(middle)) else (middle, high)
 
     def _with_its_values(self, fault: str) -> Iterator[Example]:
         """Where elements do not depend on their places: small examples with values that failed."""

@@ -6,6 +6,7 @@ import os
 
 os.environ["TRITON_INTERPRET"] = "1"
 
+import pytest
 import torch
 
 from tritaudit import Case, Flip, Tensor
@@ -38,3 +39,46 @@ def test_a_wrong_axis_is_shown_where_it_can_be_seen() -> None:
             assert (finding.proof.elements, finding.proof.explained) == (4, 4)
             assert finding.excerpt is not None
             assert [c.got for c in finding.excerpt.cells] == ["3.0", "4.0", "1.0", "2.0"]
+
+
+@pytest.mark.parametrize("sizes", [(40, 90), (1, 400)])
+def test_a_fault_from_some_size_on_is_named_so(sizes: tuple[int, int]) -> None:
+    """Another kernel is launched above 60 elements; below the result is right."""
+
+    def tiles(x: torch.Tensor) -> torch.Tensor:
+        return x.flip(0) if len(x) <= 60 else torch.cat([p.flip(0) for p in x.split(16)])
+
+    case = Case(run=tiles, contract=Flip("N"), inputs=Tensor("x", "N"), axes={"N": sizes})
+    [finding] = found(case).values()
+    assert (finding.fault, dict(finding.example.sizes)) == ("block-local-flip", {"N": 61})
+    assert finding.proof.statement.endswith("(from N = 61 on)")
+    assert finding.proof.probes >= 3
+    assert "block-local-flip" not in dict(finding.proof.rivals)
+
+
+def test_one_size_is_no_threshold() -> None:
+    """The last row of three comes from elsewhere: what happens with four is not known."""
+
+    def far(x: torch.Tensor) -> torch.Tensor:
+        out = x.flip(0)
+        out[: max(len(x) - 2, 0)] = -1
+        return out
+
+    for most in (3, 9):
+        inputs = Tensor("x", "N", "int8")
+        case = Case(run=far, contract=Flip("N"), inputs=inputs, axes={"N": (1, most)})
+        assert set(found(case)) == {"value-mismatch"}
+
+
+def test_what_fails_on_large_examples_too_is_not_named() -> None:
+    """Tile by tile above 60 elements, and something else above 80."""
+
+    def tiles(x: torch.Tensor) -> torch.Tensor:
+        if len(x) <= 60:
+            return x.flip(0)
+        if len(x) > 80:
+            return x.roll(5) * 3
+        return torch.cat([p.flip(0) for p in x.split(16)])
+
+    case = Case(run=tiles, contract=Flip("N"), inputs=Tensor("x", "N"), axes={"N": (40, 120)})
+    assert set(found(case)) == {"value-mismatch"}
