@@ -13,9 +13,9 @@ from tritaudit.model import MASKED, Cell, Excerpt, Finding, IndexMap, Location, 
 from tritaudit.report import html
 from tritaudit.report.bits import FIELDS
 from tritaudit.report.explain import Explained, Source
-from tritaudit.report.mapdraw import render_runs
+from tritaudit.report.mapdraw import legend, render_map, render_runs
 from tritaudit.report.markup import Html, content, drawn, tag
-from tritaudit.report.picture import bits_picture, map_picture
+from tritaudit.report.picture import bits_picture, map_picture, words_in
 
 FINDINGS = samples.all_findings()
 SVG = "{http://www.w3.org/2000/svg}"
@@ -191,8 +191,41 @@ def test_two_axes_are_grids_that_stay_small(shape: tuple[int, int]) -> None:
     index_map = samples.wrong_axis(*shape, (2, 4)).index_map
     assert index_map is not None
     svg = picture(index_map)
-    assert len(classes(svg, "rect")) == 2 * min(shape[0], 16) * min(shape[1], 16)
+    assert len(classes(svg, "rect")) == 2 * min(shape[0], 16) * min(shape[1], 14)
     assert any("wrong" in c for c in classes(svg, "rect"))
+    assert float(svg.attrib["width"]) <= 960
+
+
+def padded(columns: int, pad: int = 0) -> IndexMap:
+    """Two rows reversed right, but for a masked lane in one column of each."""
+    right = [row * columns + columns - 1 - k for row in range(2) for k in range(columns)]
+    source = [MASKED if i % columns == pad else s for i, s in enumerate(right)]
+    shape = (2, columns)
+    return IndexMap(("H", "W"), shape, (0, 16), tuple(source), tuple(right), "0.0")
+
+
+@pytest.mark.parametrize(("columns", "pad"), [(17, 16), (17, 0), (60, 59), (60, 30)])
+def test_what_came_from_nowhere_is_in_sight(columns: int, pad: int) -> None:
+    index_map = padded(columns, pad)
+    # Everything is wrong, so that the first tile border is no better than any other.
+    wrong = tuple(s if s < 0 else (s + 1) % len(index_map.source) for s in index_map.source)
+    index_map = replace(index_map, source=wrong)
+    svg = picture(index_map)
+    assert "pad" in {text.text for text in svg.iter(f"{SVG}text")}
+    assert float(svg.attrib["width"]) <= 960
+    for width in (60, 80, 110):
+        assert " pad" in render_map(index_map, width).plain
+
+
+def test_a_legend_tells_of_what_is_drawn_alone() -> None:
+    drawn = render_map(padded(5), 80).plain
+    told = "pad = a masked lane of a padded tile (value 0.0), ✗ = wrong"
+    assert legend(padded(5), drawn) == told
+    assert legend(padded(5), drawn.replace("pad", "3,4")) == "✗ = wrong"
+    assert legend(padded(5), "H,W") == ""
+    found = map_picture(padded(5))
+    assert found is not None
+    assert legend(padded(5), words_in(found)) == told
 
 
 def test_four_axes_are_drawn_along_the_one_that_moves() -> None:

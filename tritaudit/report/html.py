@@ -14,9 +14,9 @@ from tritaudit.report import prose, terminal
 from tritaudit.report.bits import worth_a_bit_table
 from tritaudit.report.excerpt import caption, render_excerpt
 from tritaudit.report.explain import PLACES, Explained, Source, map_place, values_in_words
-from tritaudit.report.mapdraw import legend, render_map, render_runs
+from tritaudit.report.mapdraw import legend, render_runs
 from tritaudit.report.markup import Child, Html, drawn, tag
-from tritaudit.report.picture import bits_picture, map_picture
+from tritaudit.report.picture import bits_picture, map_picture, words_in
 from tritaudit.report.severity import OUTCOMES, outcome_look, severity_look
 from tritaudit.report.wording import (
     block,
@@ -238,7 +238,7 @@ def _picture(finding: Finding) -> list[Html]:
             out.append(tag("p", sentence(map_place(index_map.example)), class_="soft"))
         out.append(tag("div", picture, class_="picture"))
         out += [drawn(table)] if table is not None else []
-        signs = legend(index_map, render_map(index_map, _WIDTH).plain)
+        signs = legend(index_map, words_in(picture))
         signs = signs.replace("✗", "×").replace("│", "thick line")
         return [*out, tag("p", signs, class_="soft")]
     if excerpt is not None and finding.fault not in PLACES and worth_a_bit_table(excerpt):

@@ -6,6 +6,8 @@ lane of a padded tile, `?` was never written, `*` is no input element.
 
 from __future__ import annotations
 
+import re
+
 from rich.text import Text
 
 from tritaudit.model import MASKED, OTHER, UNWRITTEN, IndexMap
@@ -22,7 +24,6 @@ from tritaudit.report.mapview import (
     tile_of,
     window,
     window_of_two,
-    wrong_positions,
 )
 from tritaudit.report.wording import count, line
 
@@ -45,8 +46,12 @@ def render_map(index_map: IndexMap, width: int) -> Text:
 
 
 def legend(index_map: IndexMap, drawn: str) -> str:
-    """What the signs in the drawing of a map mean; empty where it has none."""
-    seen = set(index_map.source)
+    """What the signs in the drawing of a map mean; empty where it has none.
+
+    Args:
+        drawn: the drawing as text, of a picture the words in it.
+    """
+    seen = {kind for kind, sign in SIGNS.items() if re.search(rf"(?<!\w){re.escape(sign)}", drawn)}
     words = []
     if MASKED in seen:
         value = f" (value {line(index_map.leaked)})" if index_map.leaked else ""
@@ -57,7 +62,7 @@ def legend(index_map: IndexMap, drawn: str) -> str:
         words.append("* = not an element of the input")
     if "·" in drawn:
         words.append("· = a masked lane, beyond the end")
-    if wrong_positions(index_map):
+    if tape.MARK in drawn:
         words.append(f"{tape.MARK} = wrong")
     if "│" in drawn:
         words.append("│ = tile border")

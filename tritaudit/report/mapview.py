@@ -193,18 +193,25 @@ def window_of_two(
     tiles: tuple[int, int],
     most: tuple[int, int],
 ) -> tuple[range, range]:
-    """The rows and columns to draw: all that fit, else around the first border that goes wrong."""
+    """The rows and columns to draw: all that fit, else around the first border that goes wrong.
+
+    Where elements came from nowhere (padding, never written), at least one of these is in sight.
+    """
     wrong = {p for p, (came, should) in entries.items() if came != should}
-    rows, columns = {r for r, _ in wrong}, {c for _, c in wrong}
+    nowhere = {p for p in wrong if entries[p][0] < 0}
     return (
-        _span_around([r in rows for r in range(size[0])], tiles[0], most[0]),
-        _span_around([c in columns for c in range(size[1])], tiles[1], most[1]),
+        _span_around(size[0], {r for r, _ in wrong}, {r for r, _ in nowhere}, tiles[0], most[0]),
+        _span_around(size[1], {c for _, c in wrong}, {c for _, c in nowhere}, tiles[1], most[1]),
     )
 
 
-def _span_around(wrong: Sequence[bool], tile: int, most: int) -> range:
-    size = len(wrong)
+def _span_around(size: int, wrong: set[int], nowhere: set[int], tile: int, most: int) -> range:
     if size <= most:
         return range(size)
-    first = min(max(_centre(wrong, tile) - most // 2, 0), size - most)
-    return range(first, first + most)
+
+    def around(centre: int) -> range:
+        first = min(max(centre - most // 2, 0), size - most)
+        return range(first, first + most)
+
+    span = around(_centre([k in wrong for k in range(size)], tile))
+    return span if not nowhere or nowhere & set(span) else around(min(nowhere))

@@ -6,6 +6,7 @@ strokes and marks too.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -27,8 +28,8 @@ from tritaudit.report.wording import count, line
 
 #: elements that are drawn as boxes, one each; more are drawn as bands.
 BOXES = 64
-#: rows and columns of a grid.
-_ROWS, _COLUMNS = 16, 16
+#: rows of a grid, and the most columns of one.
+_ROWS, _COLUMNS = 16, 32
 #: bands of one picture.
 _BANDS = 200
 _LEFT, _WIDTH = 84, 960
@@ -46,6 +47,13 @@ def map_picture(index_map: IndexMap) -> Html | None:
     if len(places) <= BOXES:
         return _boxes(places, tile)
     return _bands(index_map, len(places), tile)
+
+
+def words_in(picture: Html) -> str:
+    """The words and signs of a picture, as a drawing in text would have them."""
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", str(picture))
+    borders = ["│"] if 'class="border"' in str(picture) else []
+    return " ".join([*texts, *borders]).replace("×", "✗")
 
 
 def _svg(width: float, height: float, title: str, *children: Html | list[Html]) -> Html:
@@ -198,23 +206,25 @@ def _grids(index_map: IndexMap, axes: tuple[int, int]) -> Html:
     size = (index_map.shape[axes[0]], index_map.shape[axes[1]])
     tiles = (tile_of(index_map, axes[0]), tile_of(index_map, axes[1]))
     wrong = {p for p, (came, should) in entry.items() if came != should}
-    rows, columns = window_of_two(entry, size, tiles, (_ROWS, _COLUMNS))
-    window = _Window(rows, columns, tiles)
     cell = 22.0 + 7.0 * len(",".join(str(size[k] - 1) for k in (0, 1)))
-    breadth = 40 + cell * len(columns)
+    most = min(_COLUMNS, int((_WIDTH - 40) // cell))
+    rows, columns = window_of_two(entry, size, tiles, (_ROWS, most))
+    window = _Window(rows, columns, tiles)
+    breadth, height = 40 + cell * len(columns), 60.0 + 26 * len(rows)
+    beside = 2 * breadth + 50 <= _WIDTH
     total = len(index_map.source)
 
-    def grid(title: str, x: float, pick: int, judged: bool) -> list[Html]:
-        out = [_text(x + 36, 16, title, "label", "start")]
+    def grid(title: str, x: float, y: float, pick: int, judged: bool) -> list[Html]:
+        out = [_text(x + 36, y + 16, title, "label", "start")]
         for i, r in enumerate(rows):
-            out.append(_text(x + 28, 60 + 26 * i, str(r), "faint", "end"))
+            out.append(_text(x + 28, y + 60 + 26 * i, str(r), "faint", "end"))
             for j, c in enumerate(columns):
                 flat = entry[r, c][pick]
                 state = "" if not judged else "wrong" if (r, c) in wrong else "right"
                 out.append(
                     _cell(
                         x + 36 + cell * j,
-                        44 + 26 * i,
+                        y + 44 + 26 * i,
                         cell,
                         flat,
                         total,
@@ -223,19 +233,19 @@ def _grids(index_map: IndexMap, axes: tuple[int, int]) -> Html:
                     )
                 )
         out += [
-            _text(x + 36 + cell * (j + 0.5), 36, str(c), "faint") for j, c in enumerate(columns)
+            _text(x + 36 + cell * (j + 0.5), y + 36, str(c), "faint") for j, c in enumerate(columns)
         ]
-        return out + _borders(window, x + 36, 44, cell)
+        return out + _borders(window, x + 36, y + 44, cell)
 
     names = " and ".join(line(index_map.axes[k]) for k in axes)
     title = f"Where elements came from along {names}; {len(wrong)} wrong in this plane"
-    height = 60 + 26 * len(rows)
+    x, y = (breadth + 40, 0.0) if beside else (0.0, height + 16)
     return _svg(
-        2 * breadth + 50,
-        height,
+        x + breadth + 10,
+        y + height,
         title,
-        grid("should come from", 0, 1, False),
-        grid("came from", breadth + 40, 0, True),
+        grid("should come from", 0, 0, 1, False),
+        grid("came from", x, y, 0, True),
     )
 
 
