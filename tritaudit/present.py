@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import math
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -173,6 +174,7 @@ def _cells(trial: Trial, picks: list[int]) -> tuple[Cell, ...]:
 
     inputs = [trial.inputs[t.name] for t in trial.case.inputs]
     matching = [(_name(x), taken(x)) for x in inputs if tuple(x.shape) == shape]
+    reduced = [] if matching else _reduced(trial, picks)
     rows = zip(picks, taken(got), taken(trial.expected.value), strict=True)
     strange, impossible = _strange(trial, at), _marked(trial.expected.impossible, at)
     wrong, dtype = _marked(trial.wrong, at), _name(got)
@@ -182,7 +184,9 @@ def _cells(trial: Trial, picks: list[int]) -> tuple[Cell, ...]:
         cells.append(
             Cell(
                 index=_unravel(flat, shape),
-                input=", ".join(value_text(name, column[k]) for name, column in matching),
+                input=reduced[k]
+                if reduced
+                else ", ".join(value_text(name, column[k]) for name, column in matching),
                 expected=(
                     _impossible_text(trial, flat, dtype) if no_bits else value_text(dtype, right)
                 ),
@@ -194,6 +198,40 @@ def _cells(trial: Trial, picks: list[int]) -> tuple[Cell, ...]:
             )
         )
     return tuple(cells)
+
+
+#: elements at the front of what was reduced to one that are shown, and how many are shown whole.
+_FRONT, _ALL = 2, 4
+
+
+def _reduced(trial: Trial, picks: list[int]) -> list[str]:
+    """For flat positions of the output the elements that were reduced to it, in short.
+
+    Empty where no input has all the axes of the output and some more.
+    """
+    axes, shape = trial.case.out_axes(), tuple(trial.got.shape)
+    columns = []
+    for spec in trial.case.inputs:
+        x = trial.inputs[spec.name]
+        if len(spec.axes) <= len(axes) or not set(axes) <= set(spec.axes) or not x.numel():
+            continue
+        order = [spec.axes.index(a) for a in axes]
+        rest = [k for k in range(x.dim()) if k not in order]
+        lines = x.permute(*order, *rest)
+        if tuple(lines.shape[: len(axes)]) == shape:
+            lines = lines.reshape(math.prod(shape), -1)
+            columns.append([_in_short(lines[flat]) for flat in picks])
+    return ["; ".join(texts) for texts in zip(*columns, strict=True)]
+
+
+def _in_short(line: torch.Tensor) -> str:
+    """`[1, 2, … 9] of 17`: the first elements of many and the last one."""
+    count = line.numel()
+    ends = line if count <= _ALL else torch.cat([line[:_FRONT], line[-1:]])
+    texts = [value_text(_name(line), bits) for bits in unsigned_bits(ends.contiguous())]
+    if count <= _ALL:
+        return f"[{', '.join(texts)}]"
+    return f"[{', '.join(texts[:_FRONT])}, … {texts[-1]}] of {count}"
 
 
 def _marked(mask: torch.Tensor | None, at: torch.Tensor) -> set[int]:

@@ -9,7 +9,7 @@ import pytest
 import torch
 from trials import build, tags
 
-from tritaudit.contracts import Abs, Flip
+from tritaudit.contracts import Abs, Flip, Reference
 from tritaudit.faults.diagnosis import Diagnosis, diagnose
 from tritaudit.model import BESIDE, MASKED, OTHER, UNKNOWN, UNWRITTEN, Example, IndexMap
 from tritaudit.present import (
@@ -38,6 +38,25 @@ def test_a_value_that_no_bits_mean_has_none() -> None:
     assert (first.expected, first.expected_bits) == ("128 (no int8)", None)
     assert (first.got, first.got_bits, first.wrong) == ("-128", 0x80, True)
     assert (second.expected, second.expected_bits, second.wrong) == ("5", 5, False)
+
+
+def test_what_was_reduced_is_shown_in_short() -> None:
+    x = torch.tensor([[1.0, -2.0, 3.0, 4.0, 65504.0], [5.0, 6.0, 7.0, 8.0, 9.0]])
+    trial = build(
+        Reference(lambda x: x.abs().sum(1)), x, torch.tensor([65510.0, 35.0]), out_axes="H"
+    )
+    shown = excerpt(trial)
+    assert shown is not None
+    assert [c.input for c in shown.cells] == [
+        "[1.0, -2.0, … 65504.0] of 5",
+        "[5.0, 6.0, … 9.0] of 5",
+    ]
+    assert [c.wrong for c in shown.cells] == [True, False]
+    narrow = {"x": x[:, :2], "y": x[:, 2:4]}
+    both = Reference(lambda x, y: (x - y).abs().sum(0))
+    shown = excerpt(build(both, narrow, torch.tensor([4.0, 9.0]), out_axes="W"))
+    assert shown is not None
+    assert [c.input for c in shown.cells] == ["[1.0, 5.0]; [3.0, 7.0]", "[-2.0, 6.0]; [4.0, 8.0]"]
 
 
 def test_what_was_never_written_or_lies_outside_has_no_value() -> None:
