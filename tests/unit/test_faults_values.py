@@ -11,7 +11,7 @@ from trials import build, candidates, faults, plausible, tags
 
 from tritaudit.contracts import Abs, Flip, Reference
 from tritaudit.dtypes import specials
-from tritaudit.faults.diagnosis import diagnose
+from tritaudit.faults.diagnosis import diagnose, prove
 from tritaudit.trial import Trial
 
 NAN, INF = math.nan, math.inf
@@ -124,6 +124,30 @@ def test_abs_of_the_minimum_in_its_own_type(dtype: torch.dtype) -> None:
     trial = build(Abs(), x, x.abs())  # torch wraps too
     assert faults(trial) == {"int-abs-overflow"}
     assert not plausible(trial) & {"sign-kept", "int-overflow", "unsigned-as-signed"}
+
+
+@pytest.mark.parametrize(
+    ("reduce", "filler", "held"),
+    [
+        (lambda x: x.abs().amax(1), -INF, "inf"),  # neutral for a maximum, but not through abs
+        (lambda x: x.amin(1), 0.0, "0"),
+        (lambda x: x.amin(1), -INF, "-inf"),
+        (lambda x: x.prod(1), 0.0, "0"),
+    ],
+)
+def test_padding_that_a_reduction_does_not_ignore(
+    reduce: Callable[[torch.Tensor], torch.Tensor], filler: float, held: str
+) -> None:
+    seen: list[Trial] = []
+    for width in (3, 4, 5, 6):
+        x = tags(2, width)
+        padded = torch.cat([x, torch.full((2, -width % 4), filler)], 1)
+        contract = Reference(reduce, tolerance="exact")
+        seen.append(build(contract, x, reduce(padded), tiles={"B": ("W", 4)}, out_axes="H"))
+    first, *others = seen
+    assert faults(first) == {"padding-leak"}
+    found = [c for c in candidates(first, "padding-leak") if prove(c, others).refuted_by is None]
+    assert dict(found[0].parameters) == {"W": "padded B", "masked lanes": held}
 
 
 def test_abs_in_a_float_type_loses_nothing_of_the_minimum() -> None:

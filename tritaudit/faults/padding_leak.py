@@ -62,6 +62,7 @@ Do not flip the mask instead. It selects the data lanes, but at their old addres
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import torch
@@ -100,7 +101,7 @@ def _masks(trial: Trial) -> Iterator[Candidate]:
                 yield candidate(Motion(ways, leak=leak), names, "padding-leak")
 
 
-def _padded(x: torch.Tensor, dim: int, size: int, number: int) -> torch.Tensor:
+def _padded(x: torch.Tensor, dim: int, size: int, number: float) -> torch.Tensor:
     """`x` with `number` behind its end along `dim`, up to a multiple of `size`."""
     d = dtype_of(x.dtype)
     shape = list(x.shape)
@@ -109,7 +110,7 @@ def _padded(x: torch.Tensor, dim: int, size: int, number: int) -> torch.Tensor:
     return from_bits(torch.cat([bits_of(x), filler], dim), d)
 
 
-def _in_reduction(axis: str, rule: TileRule, number: int) -> Candidate:
+def _in_reduction(axis: str, rule: TileRule, number: float) -> Candidate:
     """The padding of an axis that the reference sums, or reduces in another way, takes part."""
 
     def predict(trial: Trial) -> Claim | None:
@@ -137,7 +138,7 @@ def _in_reduction(axis: str, rule: TileRule, number: int) -> Candidate:
 
 
 def _reductions(trial: Trial) -> Iterator[Candidate]:
-    """Padding of 1, -1, or what a sum differs by for each masked lane."""
+    """Padding of 1, -1, 0, an infinity, or what a sum differs by for each masked lane."""
     if not isinstance(contract_of(trial), Reference):
         return
     reduced = [a for a in trial.case.axis_names() if a not in trial.case.out_axes()]
@@ -148,8 +149,11 @@ def _reductions(trial: Trial) -> Iterator[Candidate]:
                 yield _in_reduction(axis, rule, number)
 
 
-def _per_lane(trial: Trial, lanes: int) -> list[int]:
-    found = [1, -1]
+def _per_lane(trial: Trial, lanes: int) -> list[float]:
+    found: list[float] = [1, -1, 0]
+    if dtype_of(trial.example.dtype()).is_float:
+        # What makes a maximum or a minimum ignore a lane, unless abs comes in between.
+        found += [math.inf, -math.inf]
     if lanes and dtype_of(trial.got.dtype).is_signed_int and bool(trial.wrong.any()):
         # Where the padding is added, every lane of it adds the same.
         off = int(
