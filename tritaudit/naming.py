@@ -23,6 +23,7 @@ from tritaudit.faults.diagnosis import (
     Diagnosis,
     Explanation,
     Test,
+    asked,
     diagnose,
     left_over,
     prove,
@@ -43,6 +44,7 @@ from tritaudit.present import (
     summarise,
     telling,
 )
+from tritaudit.report.wording import listed
 from tritaudit.repro import encode
 from tritaudit.trial import Trial
 from tritaudit.unnoticed import unnoticed
@@ -244,8 +246,11 @@ class Naming:
         )
         seen = Sighting(trial, full, len(trials), {t.example.dtype() for *_, t in trials})
         finding = self._finding(MISMATCH, seen, proof)
-        told = constant([(t, mask) for *_, mask, t in trials])
-        return replace(finding, evidence=(*finding.evidence, told)) if told else finding
+        told = [constant([(t, mask) for *_, mask, t in trials])]
+        tried = asked(trial)
+        if tried and not int(full.wrong - left.sum()):
+            told.append(f"no prediction of {listed(tried, 'or')} is what came out")
+        return replace(finding, evidence=(*finding.evidence, *filter(None, told)))
 
     def _left(self, trial: Trial, proven: list[Candidate], named: tuple[str, ...]) -> torch.Tensor:
         """The wrong elements that nothing accounts for.

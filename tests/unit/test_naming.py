@@ -9,7 +9,7 @@ os.environ["TRITON_INTERPRET"] = "1"
 import pytest
 import torch
 
-from tritaudit import Case, Flip, Tensor
+from tritaudit import Case, Flip, Reference, Tensor
 from tritaudit.inflight import InFlight
 from tritaudit.ledger import Ledger
 from tritaudit.model import Finding, UnitRequest
@@ -68,6 +68,32 @@ def test_one_size_is_no_threshold() -> None:
         inputs = Tensor("x", "N", "int8")
         case = Case(run=far, contract=Flip("N"), inputs=inputs, axes={"N": (1, most)})
         assert set(found(case)) == {"value-mismatch"}
+
+
+def test_what_nothing_explains_says_what_was_tried() -> None:
+    """A sum in float16, in an order of its own."""
+
+    def narrow(x: torch.Tensor) -> torch.Tensor:
+        return torch.cumsum(x.half().abs(), 1)[:, -1].float() + 0.25
+
+    def wide(x: torch.Tensor) -> torch.Tensor:
+        return x.abs().sum(1)
+
+    inputs = Tensor("x", "M N", "float16")
+    case = Case(
+        run=narrow,
+        contract=Reference(wide, tolerance=64),
+        inputs=inputs,
+        out_dtype="float32",
+        out_shape="M",
+        axes={"M": (1, 2), "N": (1, 9)},
+    )
+    [finding] = found(case, 30).values()
+    assert finding.fault == "value-mismatch"
+    [told] = [e for e in finding.evidence if e.startswith("no prediction of ")]
+    assert "padding-leak" in told
+    assert "precision-loss" in told
+    assert told.endswith(" is what came out")
 
 
 def test_what_fails_on_large_examples_too_is_not_named() -> None:

@@ -38,6 +38,13 @@ def registry() -> tuple[Fault, ...]:
     return tuple(out)
 
 
+def asked(trial: Trial) -> tuple[str, ...]:
+    """The faults that have a prediction for a trial, true or not."""
+    if not trial.comparable:
+        return ()
+    return tuple(f.id for f in registry() if next(iter(f.candidates(trial)), None) is not None)
+
+
 @dataclass(slots=True)
 class Explanation:
     """Candidates that together predict the wrong elements of a trial, and the faults they show."""
