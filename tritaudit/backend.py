@@ -5,13 +5,16 @@ environment before that. This module is imported in processes where that has bee
 
 Limits of the stock interpreter, which are no fault of a kernel, are noted while it runs: arithmetic
 and comparisons of bfloat16 and float8 work on raw bits, and a conversion to bfloat16 truncates
-(Triton 3.0 to 3.9). An observation carries their names.
+(Triton 3.0 to 3.9), and which zero the maximum of +0.0 and -0.0 gives is left to numpy. An
+observation carries their names.
 """
 
 from __future__ import annotations
 
 import contextlib
+import linecache
 import os
+import re
 import sys
 import sysconfig
 import traceback
@@ -43,6 +46,7 @@ from tritaudit.tensors import (
 from tritaudit.trial import LaunchError, Observation, Started
 
 __all__ = [
+    "ZEROS_LIMIT",
     "BackendUnavailableError",
     "DeviceLostError",
     "current",
@@ -103,6 +107,9 @@ class _Limits:
 
 _LIMITS = _Limits()
 _BITWISE = (numpy.bitwise_and, numpy.bitwise_or, numpy.bitwise_xor)
+_EXTREMES = (numpy.maximum, numpy.minimum, numpy.fmax, numpy.fmin)
+#: numpy gives either zero; a GPU takes +0.0 for the larger one (PTX ISA, max and min).
+ZEROS_LIMIT = "maximum or minimum of +0.0 and -0.0 in the interpreter"
 
 
 def _raw(dtype: Any) -> str | None:
@@ -112,6 +119,13 @@ def _raw(dtype: Any) -> str | None:
         return "bfloat16"
     is_fp8 = getattr(scalar, "is_fp8", None)
     return "float8" if is_fp8 is not None and is_fp8() else None
+
+
+def _has_both_zeros(a: Any, b: Any) -> bool:
+    """Whether a zero of one sign stands beside a zero of the other in two arrays."""
+    if a.dtype.kind != "f" or b.dtype.kind != "f":
+        return False
+    return bool(((a == 0) & (b == 0) & (numpy.signbit(a) != numpy.signbit(b))).any())
 
 
 def _watch(owner: type, method: str, note: Callable[..., str | None]) -> None:
@@ -134,6 +148,8 @@ def _watch_interpreter() -> None:
 
     def arithmetic(value: Any, *rest: Any) -> str | None:
         raw = _raw(getattr(value, "dtype", None))
+        if raw is None and len(rest) == 2 and rest[1] in _EXTREMES:
+            return ZEROS_LIMIT if _has_both_zeros(value.data, rest[0].data) else None
         if raw is None or (rest and rest[-1] in _BITWISE):
             return None
         return f"{raw} arithmetic in the interpreter"
@@ -227,7 +243,12 @@ def _frames(trace: TracebackType | None) -> Iterator[tuple[FrameType, int]]:
 _INTERPRETER_GAPS = (
     "'InterpreterBuilder' object has no attribute",
     "'float' object has no attribute",
+    "not supported in interpreter mode",
+    # Hardware asks for aligned bases and strides, but takes any coordinate.
+    "block offset start must be 16-byte aligned",
 )
+#: a launch function that asks for a GPU, in its error or in the line that raised it.
+_WANTS_GPU = re.compile(r"\b(is_)?cuda\b|\bnvidia\b|\bgpus?\b", re.IGNORECASE)
 #: what Triton says where a launch function asks its driver for something and no GPU is there.
 _NO_DRIVER = "0 active drivers"
 
@@ -251,7 +272,19 @@ def explain_error(error: BaseException) -> LaunchError:
     message = " ".join(f"{name}: {text}".split()) if text else name
     names = {c.__name__ for link in chain for c in type(link).__mro__}
     gap = in_triton and any(text in message for text in _INTERPRETER_GAPS)
-    if in_triton and _NO_DRIVER in message:
+    interpreted = current() is Backend.INTERPRETER
+    if interpreted and in_triton and _calls_extra(chain):
+        kind, message = (
+            "limit",
+            f"a function of triton.language.extra in the interpreter ({message})",
+        )
+    elif (
+        interpreted
+        and not in_triton
+        and _WANTS_GPU.search(f"{message} {linecache.getline(*place)}")
+    ):
+        kind, message = "limit", f"the launch function wants a GPU ({message})"
+    elif in_triton and _NO_DRIVER in message:
         kind, message = "limit", "the driver of a GPU was asked for, and there is none"
     elif gap or {"OutOfMemoryError", "OutOfResources", "MemoryError", "UntunedError"} & names:
         kind = "limit"
@@ -264,6 +297,22 @@ def explain_error(error: BaseException) -> LaunchError:
     else:
         kind = "raised"
     return LaunchError(kind, message, *place)
+
+
+def _calls_extra(chain: list[BaseException]) -> bool:
+    """Whether a kernel that raised on a None uses libdevice, whose functions give None here."""
+    if "NoneType" not in str(chain[-1]):
+        return False
+    for link in chain:
+        for frame, _ in _frames(link.__traceback__):
+            if not is_authors(frame.f_code.co_filename):
+                continue
+            used = [frame.f_globals.get(name) for name in frame.f_code.co_names]
+            homes = [getattr(u, "__module__", "") or getattr(u, "__name__", "") for u in used]
+            homes += [getattr(u, "__name__", "") for u in used]
+            if any(str(home).startswith("triton.language.extra") for home in homes):
+                return True
+    return False
 
 
 def _compile_place(

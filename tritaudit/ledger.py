@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from tritaudit import generate
-from tritaudit.backend import current, launch
+from tritaudit.backend import ZEROS_LIMIT, current, launch
 from tritaudit.divergence import digest
 from tritaudit.examine import Counter, examine, repeat, shows_poison
 from tritaudit.faults.diagnosis import MISMATCH, Diagnosis, diagnose
@@ -356,7 +356,18 @@ def limit_of(trial: Trial) -> str:
         return error.message if error.kind == "limit" else ""
     if not trial.seen.limits or not bool(trial.wrong.any()):
         return ""
-    return ", ".join(trial.seen.limits)
+    met = set(trial.seen.limits)
+    if ZEROS_LIMIT in met and not _only_zeros_differ(trial):
+        met.remove(ZEROS_LIMIT)
+    return ", ".join(sorted(met))
+
+
+def _only_zeros_differ(trial: Trial) -> bool:
+    """Whether every wrong element is a zero where the other zero belongs."""
+    if not trial.comparable or not trial.got.is_floating_point():
+        return False
+    got, wanted = trial.got[trial.wrong], trial.expected.value[trial.wrong]
+    return bool(((got == 0) & (wanted == 0)).all())
 
 
 #: dtypes in which an example reads best.
