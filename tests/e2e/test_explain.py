@@ -101,7 +101,7 @@ def test_a_pasted_line_names_what_the_run_named(tritaudit: Command, kernel: Path
     ("arguments", "code", "says"),
     [
         (("padding-leak", "--html", "x.html"), 2, "--html needs a case"),
-        (("turn.py", "--repro", LEAK, "--html", "no/such/folder.html"), 3, "cannot be written"),
+        (("turn.py", "--repro", LEAK, "--html", "turn.py/page.html"), 3, "cannot be written"),
     ],
 )
 def test_a_page_that_cannot_be_made(
