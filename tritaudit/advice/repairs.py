@@ -248,7 +248,12 @@ def accepted(subject: Subject) -> Repair | None:
         )
     if "arange" in evidence and "power of 2" in evidence:
         return Repair("Take the next power of two for the tile and mask what lies beyond the data.")
-    return None
+    if not evidence:
+        return None
+    return Repair(
+        "What Triton says above is what it wants changed. `tritaudit explain api-rejects` lists "
+        "what versions of it refuse of `tl.flip`."
+    )
 
 
 def nothing(subject: Subject) -> Repair | None:
