@@ -329,13 +329,14 @@ def guarded_copy(
 ) -> Buffer:
     """`value` laid out as `layout` inside guard bands.
 
-    The gaps of a strided tensor always hold the first guard pattern: what is read from there does
-    not change with the guard bands, because it does not lie beside the tensor.
+    The gaps of a strided tensor always hold the first guard pattern (True for bool, of which any
+    other byte would be stored as another one): what is read from there does not change with the
+    guard bands, because it does not lie beside the tensor.
     """
     d = dtype_of(value.dtype)
     buffer = guarded(tuple(value.shape), d, pattern, reach, layout, value.device)
     if buffer.inside is not None:
-        buffer.gap = to_signed(GUARD[0] & d.mask, d.bits)
+        buffer.gap = 1 if d.name == "bool" else to_signed(GUARD[0] & d.mask, d.bits)
         span = slice(buffer.start, buffer.start + buffer.count)
         buffer.store[span] = buffer.gap
     target, source = bits_of(buffer.view), bits_of(value)

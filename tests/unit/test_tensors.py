@@ -241,6 +241,14 @@ def test_the_gaps_of_an_input_do_not_change_with_its_guard_bands(layout: Layout)
         assert buffer.touched().tolist() == [1, 5]
 
 
+def test_the_gaps_of_a_bool_hold_what_a_store_leaves_alone() -> None:
+    value = torch.tensor([True, False, True])
+    buffer = guarded_copy(value, GUARD[0], 8, Layout.STRIDED)
+    start = buffer.start
+    assert buffer.store[start : start + 5].tolist() == [1, 1, 0, 1, 1]
+    assert buffer.touched().tolist() == []
+
+
 @pytest.mark.parametrize("name", DTYPES)
 @pytest.mark.parametrize("reach", [0, 1, 100, 4096])
 def test_a_band_is_long_enough_and_keeps_the_alignment(name: str, reach: int) -> None:
