@@ -31,6 +31,7 @@ import triton.language as tl
 
 from tritaudit import tuning
 from tritaudit.allocation import Allocated, Allocations
+from tritaudit.contracts import form_of
 from tritaudit.dtypes import DType, dtype_of
 from tritaudit.model import Backend, Case, Example
 from tritaudit.tensors import (
@@ -429,8 +430,8 @@ def launch(
         ).on(where)
         for t in case.inputs
     }
-    out_shape = tuple(example.size(axis) for axis in case.out_axes())
-    wanted = dtype_of(case.output_dtype(example.dtype()))
+    out_shape, out_dtype = form_of(case, example, values)
+    wanted = dtype_of(out_dtype)
     keywords: dict[str, Any] = {**dict(example.tiles), **dict(example.scalars)}
     out: Buffer | None = None
     if case.takes_out:
@@ -502,15 +503,15 @@ def compile_ahead(case: Case, examples: Iterable[Example]) -> None:
     """
     prepare()
     for example in examples:
+        values = logical_values(case, example)
         arguments = [
             guarded_copy(value, GUARD[0], 64, example.layout(name)).on(device()).view
-            for name, value in logical_values(case, example).items()
+            for name, value in values.items()
         ]
         keywords: dict[str, Any] = {**dict(example.tiles), **dict(example.scalars)}
         if case.takes_out:
-            shape = tuple(example.size(axis) for axis in case.out_axes())
-            wanted = dtype_of(case.output_dtype(example.dtype()))
-            keywords["out"] = guarded(shape, wanted, POISON[0], 64).on(device()).view
+            shape, dtype = form_of(case, example, values)
+            keywords["out"] = guarded(shape, dtype_of(dtype), POISON[0], 64).on(device()).view
         with (
             compiling(),
             contextlib.suppress(Exception),

@@ -19,7 +19,7 @@ from typing import Any
 import torch
 
 from tritaudit.backend import reach_of
-from tritaudit.contracts import EXACT, Abs, AnyContract, Flip
+from tritaudit.contracts import EXACT, Abs, AnyContract, Flip, form_of
 from tritaudit.dtypes import DType, dtype_of, to_signed
 from tritaudit.model import Case, Example, FillKind, Layout
 from tritaudit.model import Tensor as Input
@@ -183,11 +183,13 @@ def launch_batch(case: Case, examples: list[Example], where: str | torch.device)
     if not case.takes_out and case.in_place is None:
         raise NotBatchableError("the case allocates its own output")
     first, count = examples[0], len(examples)
-    shape = tuple(first.size(axis) for axis in case.out_axes())
     values = {t.name: _values(t, k, examples, where) for k, t in enumerate(case.inputs)}
+    shape, dtype = form_of(case, first, {name: x[0] for name, x in values.items()})
+    if case.in_place is not None and dtype != first.dtype(case.in_place):
+        raise NotBatchableError("the output has another dtype than the contract asks for")
     inputs = {t.name: _input_rows(case, t, values[t.name], first, where) for t in case.inputs}
     saved = {n: rows.store.clone() for n, rows in inputs.items()}
-    wanted = dtype_of(case.output_dtype(first.dtype()))
+    wanted = dtype_of(dtype)
     out = None
     if case.takes_out:
         reach = reach_of(case, first, shape)

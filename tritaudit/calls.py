@@ -11,6 +11,7 @@ import functools
 import importlib
 import importlib.util
 import inspect
+import math
 import pkgutil
 import sys
 from collections.abc import Callable, Sequence
@@ -24,7 +25,7 @@ import torch
 from tritaudit.catalogue import Listing, execute, load_case, problem_of
 from tritaudit.contracts import Abs, AnyContract, Flip, Reference
 from tritaudit.dtypes import dtype_of
-from tritaudit.model import CallSpec, Case, CaseError, CaseInfo, Tensor, UnitRequest
+from tritaudit.model import CallSpec, Case, CaseError, CaseInfo, Example, Tensor, UnitRequest
 from tritaudit.report.wording import count
 from tritaudit.targets import CatalogueError, LoadProblem, function_target, nearest, shown_path
 
@@ -43,6 +44,12 @@ DTYPES = ("float32", "float16", "int32")
 ABS_DTYPES = (*DTYPES, "int8")
 #: how many axes a reference is offered when nobody says how many it takes.
 MOST_AXES = 4
+#: sizes of the axes at which a reference is tried before anything runs, where they are allowed.
+TRIED_SIZES = (0, 1, 2, 3, 4, 5, 16, 17)
+#: elements of the largest tensor that it is tried with.
+TRIED_ELEMENTS = 1 << 18
+#: sizes of the axes, all of them different, from which the axes of its output are read off.
+TELLING_SIZES = ((3, 5, 7, 11, 2, 13, 1, 4), (5, 4, 3, 2, 7, 1, 13, 11))
 
 
 def case_of(request: UnitRequest) -> Case:
@@ -280,19 +287,81 @@ def _case(call: CallSpec, function: Any) -> Case:
     """
     name, run = bound_call(call, function)
     contract, axes, dtypes = _promise(call)
+    dtypes = call.dtypes or dtypes
     bounds = call.sizes if len(call.sizes) != 1 else call.sizes * len(axes)
     if call.sizes and len(bounds) != len(axes):
         raise CaseError(
             f"--sizes names {count(len(bounds), 'axis', 'axes')}, but the tensor has {len(axes)}"
         )
-    return Case(
+    make = functools.partial(
+        Case,
         run=run,
         contract=contract,
-        inputs=Tensor(name, axes, call.dtypes or dtypes, call.layouts or ("contiguous",)),
+        inputs=Tensor(name, axes, dtypes, call.layouts or ("contiguous",)),
         axes=dict(zip(axes, bounds, strict=True)) if call.sizes else None,
         in_place=name if call.in_place else None,
         output=call.output,
     )
+    case = make()
+    if not isinstance(contract, Reference):
+        return case
+    _try(case, contract)
+    return make(out_shape=_output_axes(case, contract))
+
+
+def _try(case: Case, reference: Reference) -> None:
+    """See that a reference takes what it will be given.
+
+    Raises:
+        CaseError: it refuses a dtype or a size, or returns no tensor.
+    """
+    [x] = case.inputs
+    bounds = [case.bounds(axis) for axis in x.axes]
+    for dtype in x.dtypes:
+        for sizes in dict.fromkeys(tuple(_within(n, b) for b in bounds) for n in TRIED_SIZES):
+            if math.prod(sizes) <= TRIED_ELEMENTS:
+                _form(case, reference, dtype, sizes)
+
+
+def _output_axes(case: Case, reference: Reference) -> tuple[str, ...] | None:
+    """Those axes of the input that a reference keeps, in their order; None where it makes others.
+
+    They are names alone: the shape of each output is that of what the reference returns.
+    """
+    found = {_axes_of(case, reference, sizes) for sizes in TELLING_SIZES}
+    return found.pop() if len(found) == 1 else None
+
+
+def _within(size: int, bounds: tuple[int, int | None]) -> int:
+    low, high = bounds
+    return max(low, size if high is None else min(size, high))
+
+
+def _form(
+    case: Case, reference: Reference, dtype: str, sizes: Sequence[int]
+) -> tuple[tuple[int, ...], str]:
+    """The shape and the dtype of what a reference makes of ones."""
+    [x] = case.inputs
+    pairs = tuple(zip(x.axes, sizes, strict=True))
+    example = Example(pairs, (), (), ((x.name, dtype),), ((x.name, "contiguous"),))
+    value = torch.ones(tuple(sizes)).to(dtype_of(dtype).torch)
+    return reference.form(case, example, {x.name: value})
+
+
+def _axes_of(case: Case, reference: Reference, sizes: Sequence[int]) -> tuple[str, ...] | None:
+    """Those axes of the input that its output has at some sizes; None where it has others."""
+    [x] = case.inputs
+    chosen = [_within(n, case.bounds(a)) for a, n in zip(x.axes, sizes, strict=False)]
+    if len(set(chosen)) < len(x.axes) or math.prod(chosen) > TRIED_ELEMENTS:
+        return None
+    try:
+        shape, _ = _form(case, reference, x.dtypes[0], chosen)
+    except CaseError:
+        return None
+    names = dict(zip(chosen, x.axes, strict=True))
+    if len(set(shape)) != len(shape) or not set(shape) <= set(names):
+        return None
+    return tuple(names[n] for n in shape)
 
 
 def chosen_axes(call: CallSpec, case: Case, *, refused: bool, wrong: bool) -> str:
@@ -346,7 +415,7 @@ def _reference(call: CallSpec) -> Reference:
     if not callable(fn):
         raise CaseError(f"--reference {call.reference} is {type(fn).__name__}, not a function")
     tolerance: Any = "exact" if call.exact else call.ulp
-    return Reference(fn, tolerance, rtol=call.rtol, atol=call.atol)
+    return Reference(fn, tolerance, rtol=call.rtol, atol=call.atol, as_returned=True)
 
 
 def _importable(name: str) -> Any:
@@ -378,7 +447,7 @@ def _longest(dotted: str) -> Any:
 
 
 def _accepted(fn: Callable[..., Any], call: CallSpec) -> tuple[int, tuple[str, ...]]:
-    """The fewest axes and the dtypes that a reference takes.
+    """The fewest axes and the dtypes that a reference takes; the dtypes that were named, if any.
 
     Raises:
         CaseError: it refuses everything that it is offered.
@@ -388,14 +457,24 @@ def _accepted(fn: Callable[..., Any], call: CallSpec) -> tuple[int, tuple[str, .
         taken = []
         for dtype in call.dtypes or DTYPES:
             try:
-                fn(torch.ones((2,) * ndim, dtype=dtype_of(dtype).torch))
+                # What torch refuses in a narrow dtype is looked up in the widened one.
+                fn(torch.ones((2,) * ndim, dtype=_taken(dtype, named=bool(call.dtypes))))
             except Exception as error:
-                last = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
+                what = str(error).strip().partition("\n")[0]
+                last = f"{dtype}: {type(error).__name__}: {what}"
             else:
                 taken.append(dtype)
         if taken:
-            return ndim, tuple(taken)
+            return ndim, call.dtypes or tuple(taken)
     raise CaseError(f"--reference {call.reference} takes no tensor of this kind ({last})")
+
+
+def _taken(dtype: str, *, named: bool) -> torch.dtype:
+    """The dtype in which a reference is asked whether it takes another."""
+    d = dtype_of(dtype)
+    if not named or d.kind == "bool":
+        return d.torch
+    return torch.float64 if d.is_float else torch.int64
 
 
 # --------------------------------------------------------------------------- calling

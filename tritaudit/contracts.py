@@ -256,6 +256,9 @@ class Reference:
         scale: a callable like `fn` for the magnitude that rounding errors are relative to, such as
             the sum of the absolute values for a sum that cancels: the ulp of `tolerance` are those
             of its result. Where the output dtype cannot hold that, the output is not judged.
+        as_returned: the output has the shape and the dtype that `fn` gives for the inputs as they
+            are (not widened), whatever the case declares. Where `fn` refuses these, the dtype is
+            what it makes of the widened ones if that is not theirs, else that of the first input.
     """
 
     fn: Callable[..., Any]
@@ -264,6 +267,11 @@ class Reference:
     rtol: float | None = None
     atol: float | None = None
     scale: Callable[..., Any] | None = None
+    as_returned: bool = False
+    #: by the dtypes of the inputs: that of the output.
+    _dtypes: dict[tuple[str, ...], str] = field(
+        init=False, default_factory=dict, repr=False, compare=False
+    )
     _names: tuple[str, ...] = field(init=False, default=(), repr=False)
 
     def __post_init__(self) -> None:
@@ -322,22 +330,86 @@ class Reference:
         del case
 
     def _call(self, case: Case, example: Example, args: list[torch.Tensor]) -> torch.Tensor:
+        return self._tensor(case, self._returned(case, example, args), args)
+
+    def _returned(self, case: Case, example: Example, args: list[torch.Tensor]) -> Any:
+        """What the callable returned: the judged entry of a tuple."""
         keywords = {name: value for name, value in example.scalars if name in self._names}
-        return self._tensor(case, self.fn(*args, **keywords), args)
+        return self._entry(case, self.fn(*args, **keywords))
+
+    def _entry(self, case: Case, value: Any) -> Any:
+        if case.output is None or not isinstance(value, (tuple, list)):
+            return value
+        if case.output >= len(value):
+            told = f"a tuple of {len(value)}, without an entry {case.output}"
+            raise CaseError(f"{self.describe()} returned {told}")
+        return value[case.output]
 
     def _tensor(self, case: Case, value: Any, args: list[torch.Tensor]) -> torch.Tensor:
-        """The tensor of what a callable returned: the judged entry of a tuple, also a number."""
-        if case.output is not None and isinstance(value, (tuple, list)):
-            if case.output >= len(value):
-                told = f"a tuple of {len(value)}, without an entry {case.output}"
-                raise CaseError(f"{self.describe()} returned {told}")
-            value = value[case.output]
+        """The tensor of what a callable returned, also of a number."""
         if isinstance(value, (bool, int, float)):
             kind = torch.float64 if isinstance(value, float) else torch.int64
             return torch.tensor(value, dtype=kind, device=args[0].device)
         if not isinstance(value, torch.Tensor):
             raise CaseError(f"{self.describe()} returned {type(value).__name__}, not a tensor")
+        if value.is_complex() or value.is_quantized:
+            told = f"a tensor of {_name(value)}, which has no bits to compare"
+            raise CaseError(f"{self.describe()} returned {told}")
         return value
+
+    def form(
+        self, case: Case, example: Example, inputs: dict[str, torch.Tensor]
+    ) -> tuple[tuple[int, ...], str]:
+        """The shape and the dtype of the output that goes with these inputs.
+
+        Raises:
+            CaseError: the callable refuses the inputs, or returned no tensor.
+        """
+        if not self.as_returned:
+            return _declared(case, example)
+        given = [inputs[t.name] for t in case.inputs]
+        wide = self._right(case, example, given, [_widen(x) for x in given], EXACT)
+        assert wide is not None  # no operation is replaced
+        return tuple(wide.shape), self._dtype(case, example, given)
+
+    def _dtype(self, case: Case, example: Example, given: list[torch.Tensor]) -> str:
+        """The dtype of the output."""
+        if not self.as_returned:
+            return case.output_dtype(example.dtype())
+        key = tuple(_name(x) for x in given)
+        if key not in self._dtypes:
+            self._dtypes[key] = self._returned_dtype(case, example, given)
+        return self._dtypes[key]
+
+    def _returned_dtype(self, case: Case, example: Example, given: list[torch.Tensor]) -> str:
+        plain = self._unwidened(case, example, given)
+        if plain is not None:
+            return _name(plain)
+        args = [_widen(x) for x in given]
+        wide = self._right(case, example, given, args, EXACT)
+        assert wide is not None  # no operation is replaced
+        return _name(given[0] if wide.dtype in {x.dtype for x in args} else wide)
+
+    def _unwidened(
+        self, case: Case, example: Example, given: list[torch.Tensor]
+    ) -> torch.Tensor | None:
+        """What the callable makes of the inputs as they are; None where it refuses them.
+
+        A Python number has the dtype of the first input, if that is of its kind.
+        """
+        try:
+            value = self._returned(case, example, [x.clone() for x in given])
+        except (torch.OutOfMemoryError, MemoryError):
+            raise
+        except Exception:
+            return None
+        if isinstance(value, torch.Tensor):
+            return self._tensor(case, value, given)
+        number = self._tensor(case, value, given)
+        if isinstance(value, bool):
+            return number.to(torch.bool)
+        same = number.is_floating_point() == given[0].is_floating_point()
+        return number.to(given[0].dtype) if same else number
 
     def _magnitude(
         self, case: Case, example: Example, args: list[torch.Tensor]
@@ -346,7 +418,8 @@ class Reference:
         if self.scale is None:
             return None
         keywords = {name: value for name, value in example.scalars if name in self._names}
-        return self._tensor(case, self.scale(*args, **keywords), args).to(torch.float64).abs()
+        value = self._entry(case, self.scale(*args, **keywords))
+        return self._tensor(case, value, args).to(torch.float64).abs()
 
     def _evaluate(
         self, case: Case, example: Example, args: list[torch.Tensor], operations: Operations
@@ -358,6 +431,28 @@ class Reference:
             value = self._call(case, example, args)
         needed = operations.flip is not None or operations.absolute is not None
         return value if mode.used or not needed else None
+
+    def _right(
+        self,
+        case: Case,
+        example: Example,
+        given: list[torch.Tensor],
+        args: list[torch.Tensor],
+        operations: Operations,
+    ) -> torch.Tensor | None:
+        """`_evaluate`, with whatever the callable raises told in a sentence.
+
+        Raises:
+            CaseError: it raised, or returned no tensor.
+        """
+        try:
+            return self._evaluate(case, example, args, operations)
+        except (CaseError, torch.OutOfMemoryError, MemoryError):
+            raise
+        except Exception as error:
+            shapes = " and ".join(f"{_name(x)} of shape {tuple(x.shape)}" for x in given)
+            told = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
+            raise CaseError(f"{self.describe()} refuses {shapes} ({told})") from error
 
     def expect(
         self,
@@ -371,17 +466,17 @@ class Reference:
         None: a replaced operation is not part of this callable.
 
         Raises:
-            CaseError: the callable returned no tensor.
+            CaseError: the callable raised, or returned no tensor.
         """
         given = [inputs[t.name] for t in case.inputs]
         args = [_widen(x, operations.width) for x in given]
-        wide = self._evaluate(case, example, args, operations)
+        wide = self._right(case, example, given, args, operations)
         if wide is None:
             return None
         if operations.width is not None and not wide.is_floating_point():
             # torch sums narrow integers in int64; modulo 2**width the place is the same.
             wide = convert(convert(wide, dtype_of(operations.width)), dtype_of("int64"))
-        target = dtype_of(case.output_dtype(example.dtype()))
+        target = dtype_of(self._dtype(case, example, given))
         if target.is_float:
             return self._float(given, wide, target, self._magnitude(case, example, args))
         if wide.is_floating_point():
@@ -463,14 +558,42 @@ class Reference:
             return None
         try:
             rough = self._call(case, example, [x.to(torch.float64) for x in _rough(given)])
-        except (RuntimeError, TypeError, NotImplementedError):
+        except (CaseError, RuntimeError, TypeError, NotImplementedError):
             return None
         return ((rough.to(torch.float64) - wide.to(torch.float64)) / 2.0**64).round()
 
     def plain(self, case: Case, example: Example, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
         """What the plain torch callable gives; raises where it does not take the dtype."""
         value = self._call(case, example, [inputs[t.name] for t in case.inputs])
-        return value.to(dtype_of(case.output_dtype(example.dtype())).torch)
+        return value if self.as_returned else value.to(_torch_dtype(case, example))
+
+
+def _declared(case: Case, example: Example) -> tuple[tuple[int, ...], str]:
+    """The shape and the dtype of the output that a case declares."""
+    shape = tuple(example.size(axis) for axis in case.out_axes())
+    return shape, case.output_dtype(example.dtype())
+
+
+def form_of(
+    case: Case, example: Example, inputs: dict[str, torch.Tensor]
+) -> tuple[tuple[int, ...], str]:
+    """The shape and the dtype of the output of an example with these logical inputs.
+
+    Raises:
+        CaseError: a reference that decides them refuses the inputs.
+    """
+    contract: AnyContract = case.contract  # type: ignore[assignment]
+    if isinstance(contract, Reference):
+        return contract.form(case, example, inputs)
+    return _declared(case, example)
+
+
+def _torch_dtype(case: Case, example: Example) -> torch.dtype:
+    return dtype_of(case.output_dtype(example.dtype())).torch
+
+
+def _name(x: torch.Tensor) -> str:
+    return str(x.dtype).removeprefix("torch.")
 
 
 def _range(d: DType) -> tuple[int, int]:
@@ -488,7 +611,7 @@ def _unsigned_float(x: torch.Tensor) -> torch.Tensor:
     return torch.where(low < 0, low.to(torch.float64) + 2.0**64, low.to(torch.float64))
 
 
-def _widen(x: torch.Tensor, width: str | None) -> torch.Tensor:
+def _widen(x: torch.Tensor, width: str | None = None) -> torch.Tensor:
     """Floats as float64, integers as int64 (or as `width`), bool unchanged."""
     d = dtype_of(x.dtype)
     if d.is_float:
@@ -510,5 +633,6 @@ __all__ = [
     "Operations",
     "Reference",
     "convert",
+    "form_of",
     "is_nan",
 ]

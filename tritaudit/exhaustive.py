@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from tritaudit.backend import device
-from tritaudit.contracts import EXACT, AnyContract
+from tritaudit.contracts import EXACT, AnyContract, form_of
 from tritaudit.dtypes import dtype_of, to_signed, value_text
 from tritaudit.generate import dtype_choices, is_elementwise, largest
 from tritaudit.model import Case, Example
@@ -145,7 +145,7 @@ def _run(
     if not case.takes_out:
         returned: torch.Tensor = case.run(*arguments, **keywords)
         return returned
-    d = dtype_of(case.output_dtype(base.dtype()))
+    d = dtype_of(form_of(case, base, values)[1])
     out = from_bits(torch.full_like(bits_of(arguments[0]), 0, dtype=d.carrier), d)
     bits_of(out).fill_(to_signed(POISON[0] & d.mask, d.bits))
     case.run(*arguments, out=out.reshape(shape), **keywords)

@@ -20,7 +20,7 @@ from tritaudit.backend import (
     explain_error,
 )
 from tritaudit.batch import NotBatchableError, Pending, launch_batch, suspicious
-from tritaudit.model import Case, Example
+from tritaudit.model import Case, CaseError, Example
 
 #: batches that are on their way before their flags are read.
 QUEUED = 16
@@ -69,7 +69,8 @@ class Fleet:
         except Exception as error:
             if not device_lives():
                 raise DeviceLostError(explain_error(error).message) from error
-            yield group[:1]
+            # A reference that refuses a batch may take each example of it.
+            yield group if isinstance(error, CaseError) else group[:1]
         self.seconds += time.monotonic() - start
         if len(self._waiting) >= self.queued:
             yield from self.settle()

@@ -29,7 +29,6 @@ from tritaudit.model import (
     OTHER,
     UNKNOWN,
     UNWRITTEN,
-    Case,
     Cell,
     Example,
     Excerpt,
@@ -87,11 +86,11 @@ def view_note(trial: Trial) -> str:
 # --------------------------------------------------------------------------- elements
 
 
-def tiles_of_output(case: Case, example: Example) -> tuple[int, ...]:
+def tiles_of_output(trial: Trial) -> tuple[int, ...]:
     """For each output axis the tile that cuts it, 0 where none does."""
     out = []
-    for axis in case.out_axes():
-        cuts = [example.tile(t.name) for t in case.tiles_of(axis)]
+    for axis in trial.out_axes:
+        cuts = [trial.example.tile(t.name) for t in trial.case.tiles_of(axis)]
         out.append(min(cuts, default=0))
     return tuple(out)
 
@@ -117,11 +116,11 @@ def excerpt(trial: Trial) -> Excerpt | None:
         return None
     wrong, total = trial.wrong.reshape(-1).nonzero().reshape(-1), trial.wrong.numel()
     return Excerpt(
-        axes=trial.case.out_axes(),
+        axes=trial.out_axes,
         shape=tuple(trial.got.shape),
         in_dtype=trial.example.dtype(),
         out_dtype=_name(trial.got),
-        tiles=tiles_of_output(trial.case, trial.example),
+        tiles=tiles_of_output(trial),
         cells=_cells(trial, _window(wrong, total)),
         wrong=len(wrong),
         total=total,
@@ -209,7 +208,7 @@ def _reduced(trial: Trial, picks: list[int]) -> list[str]:
 
     Empty where no input has all the axes of the output and some more.
     """
-    axes, shape = trial.case.out_axes(), tuple(trial.got.shape)
+    axes, shape = trial.out_axes, tuple(trial.got.shape)
     columns = []
     for spec in trial.case.inputs:
         x = trial.inputs[spec.name]
@@ -352,9 +351,9 @@ def index_map(trials: Sequence[Trial]) -> IndexMap | None:
     if bool((source == right).all()):
         return None
     return IndexMap(
-        axes=first.case.out_axes(),
+        axes=first.out_axes,
         shape=tuple(first.wrong.shape),
-        tiles=tiles_of_output(first.case, first.example),
+        tiles=tiles_of_output(first),
         source=tuple(source.tolist()),
         expected=tuple(right.tolist()),
         leaked=leaked[1],

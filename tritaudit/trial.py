@@ -203,6 +203,18 @@ class Trial:
         return self.inputs[self.case.inputs[0].name]
 
     @property
+    def out_axes(self) -> tuple[str, ...]:
+        """The axes of the output.
+
+        `out0`, `out1`, ... where it has another shape than those that the case names for it: then a
+        reference decides the shape.
+        """
+        axes, shape = self.case.out_axes(), tuple(self.expected.value.shape)
+        if shape == tuple(self.example.size(axis) for axis in axes):
+            return axes
+        return tuple(f"out{k}" for k in range(len(shape)))
+
+    @property
     def comparable(self) -> bool:
         """Whether there is an output of the right shape and dtype."""
         return self.seen.out is not None and self.seen.shape is None and self.seen.dtype is None

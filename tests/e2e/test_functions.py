@@ -139,6 +139,92 @@ def test_a_function_that_takes_no_tensor_of_so_many_axes_is_remarked_on(
     assert "--ndim sets another number" not in " ".join(told.stdout.split())
 
 
+SHAPED = '''"""Outputs of another shape or dtype than the input."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def transpose_kernel(x_ptr, out_ptr, rows, n, BLOCK: tl.constexpr):
+    row, cols = tl.program_id(0), tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * n + cols, mask=cols < n)
+    tl.store(out_ptr + cols * rows + row, x, mask=cols < n)
+
+
+def transpose(x):
+    rows, n = x.shape
+    out = x.new_empty((n, rows))
+    transpose_kernel[(rows,)](x, out, rows, n, BLOCK=triton.next_power_of_2(n))
+    return out
+
+
+@triton.jit
+def signbit_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offs, mask=offs < n)
+    tl.store(out_ptr + offs, x.to(tl.int32, bitcast=True) < 0, mask=offs < n)
+
+
+def signbit(x):
+    out, n = torch.empty(x.shape, dtype=torch.bool, device=x.device), x.numel()
+    signbit_kernel[(triton.cdiv(n, 16),)](x, out, n, BLOCK=16)
+    return out
+
+
+@triton.jit
+def absmax_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    row, cols = tl.program_id(0), tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * n + cols, mask=cols < n, other=0.0)
+    tl.store(out_ptr + row, tl.max(tl.abs(x), 0))
+
+
+def absmax(x):
+    rows, n = x.shape
+    out = x.new_empty(rows)
+    absmax_kernel[(rows,)](x, out, n, BLOCK=triton.next_power_of_2(n))
+    return out
+
+
+def right_absmax(x):
+    return x.abs().amax(1)
+'''
+
+
+@pytest.mark.parametrize(
+    ("function", "options", "told"),
+    [
+        ("transpose", ("--reference", "torch.t", "--ndim", "2"), ""),
+        ("signbit", ("--reference", "torch.signbit"), ""),
+        ("transpose", ("--reference", "torch.neg", "--ndim", "2"), "the shape (2, 1), not (1, 2)"),
+        # It loses NaN.
+        (
+            "absmax",
+            ("--reference", "shaped:right_absmax", "--max-examples", "40"),
+            "value-mismatch",
+        ),
+    ],
+)
+def test_a_reference_decides_the_shape_and_the_dtype_of_the_output(
+    tritaudit: Command, tmp_path: Path, function: str, options: tuple[str, ...], told: str
+) -> None:
+    (tmp_path / "shaped.py").write_text(SHAPED)
+    result = tritaudit("run", f"shaped:{function}", *QUICK, *options)
+    assert result.returncode == bool(told), result.stdout
+    assert told in result.stdout
+
+
+def test_a_reference_that_refuses_a_dtype_is_one_sentence_and_exit_2(
+    tritaudit: Command, package: Path
+) -> None:
+    options = ("--reference", "torch.abs", "--backend", "interpreter", "--dtype", "float32,bool")
+    told = tritaudit("run", "rowpkg.ops:keeps", *options)
+    assert (told.returncode, told.stdout) == (2, "")
+    [line] = told.stderr.splitlines()
+    assert "Reference(torch.abs) refuses bool of shape (1,) (NotImplementedError: " in line
+
+
 def test_a_view_that_is_right_is_remarked_on(tritaudit: Command, package: Path) -> None:
     told = tritaudit("run", "rowpkg.ops:keeps", "--abs", *QUICK[:-1], "uint8")
     assert told.returncode == 0, told.stdout

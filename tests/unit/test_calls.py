@@ -13,8 +13,12 @@ import pytest
 import torch
 
 from tritaudit.calls import case_of, chosen_axes, describe_calls
-from tritaudit.contracts import Abs, Flip, Reference
-from tritaudit.model import CallSpec, Case, UnitRequest
+from tritaudit.contracts import Abs, Flip, Reference, form_of
+from tritaudit.dtypes import dtype_of
+from tritaudit.examine import Counter, examine, expected_of
+from tritaudit.faults import wrong_dtype, wrong_shape
+from tritaudit.generate import is_elementwise
+from tritaudit.model import CallSpec, Case, Example, UnitRequest
 
 OPS = '''
 """Operations."""
@@ -55,6 +59,29 @@ def kernel(x_ptr):
 @functools.wraps(double)
 def wrapped(*args):
     return double(*args)
+
+def turned(x):
+    return x.movedim(0, -1)
+
+def largest(x):
+    return x.abs().amax(1)
+
+def total(x):
+    return x.sum().item()
+
+def with_its_flip(x):
+    return torch.cat((x.flip(0), x))
+
+def single(x):
+    return (x * x).float()
+
+def short(x):
+    if x.shape[0] > 16:
+        raise RuntimeError("at most 16 elements\\nand more text")
+    return x
+
+def pair(x):
+    return x, x.argmax(0)
 
 partial = functools.partial(scaled, factor=3)
 number = 3
@@ -126,9 +153,9 @@ def test_the_fewest_axes_that_the_promise_makes_sense_for(
 def test_a_promise_is_a_contract() -> None:
     assert made("calledpkg.ops:double", absolute="wrap").contract == Abs("wrap")
     case = made("calledpkg.ops:double", reference="torch.neg", rtol=0.5, atol=0.25)
-    assert case.contract == Reference(torch.neg, rtol=0.5, atol=0.25)
+    assert case.contract == Reference(torch.neg, rtol=0.5, atol=0.25, as_returned=True)
     case = made("calledpkg.ops:double", reference="torch.Tensor.neg", exact=True)
-    assert case.contract == Reference(torch.Tensor.neg, "exact")
+    assert case.contract == Reference(torch.Tensor.neg, "exact", as_returned=True)
     case = made("calledpkg.ops:double", reference="calledpkg.ops:wrapped", ulp=2)
     assert case.contract.describe() == "Reference(double, tolerance=2)"
 
@@ -138,6 +165,129 @@ def test_the_dtypes_that_nobody_named_are_those_that_make_sense() -> None:
     assert "int8" not in made("calledpkg.ops:double", flip=(0,)).inputs[0].dtypes
     silu = made("calledpkg.ops:double", reference="torch.nn.functional.silu")
     assert silu.inputs[0].dtypes == ("float32", "float16")
+
+
+def formed(case: Case, dtype: str, *sizes: int) -> tuple[tuple[int, ...], str]:
+    """The shape and the dtype that are expected of the output, and that the oracle has."""
+    [x] = case.inputs
+    pairs = tuple(zip(x.axes, sizes, strict=True))
+    example = Example(pairs, dtypes=((x.name, dtype),))
+    inputs = {x.name: torch.ones(sizes).to(dtype_of(dtype).torch)}
+    form = form_of(case, example, inputs)
+    expected = expected_of(case, example, inputs)
+    assert form == (tuple(expected.value.shape), str(expected.value.dtype)[6:])
+    return form
+
+
+@pytest.mark.parametrize(
+    ("reference", "dtype", "sizes", "shape", "out_dtype"),
+    [
+        ("torch.t", "float16", (1, 2), (2, 1), "float16"),
+        ("torch.diff", "int32", (5,), (4,), "int32"),
+        ("torch.flatten", "float32", (2, 3), (6,), "float32"),
+        ("torch.ravel", "int8", (4,), (4,), "int8"),
+        ("torch.sum", "int32", (4,), (), "int64"),
+        ("torch.signbit", "float16", (3,), (3,), "bool"),
+        ("torch.argmax", "float32", (2, 3), (), "int64"),
+        ("torch.sqrt", "int32", (3,), (3,), "float32"),
+        ("torch.neg", "float64", (3,), (3,), "float64"),
+        # Refused as they are: the kind of what comes of float64, else the dtype of the input.
+        ("torch.signbit", "float8_e4m3fn", (3,), (3,), "bool"),
+        ("torch.neg", "float8_e4m3fn", (3,), (3,), "float8_e4m3fn"),
+        ("calledpkg.ops:with_its_flip", "float32", (3,), (6,), "float32"),
+        ("calledpkg.ops:turned", "float32", (2, 3, 4), (3, 4, 2), "float32"),
+        ("calledpkg.ops:largest", "float16", (2, 3), (2,), "float16"),
+        ("calledpkg.ops:total", "float16", (2, 3), (), "float16"),
+        ("calledpkg.ops:single", "float16", (3,), (3,), "float32"),
+    ],
+)
+def test_a_reference_says_which_shape_and_dtype_the_output_has(
+    reference: str, dtype: str, sizes: tuple[int, ...], shape: tuple[int, ...], out_dtype: str
+) -> None:
+    promise = {"reference": reference, "ndim": len(sizes), "dtypes": (dtype,)}
+    assert formed(made("calledpkg.ops:double", **promise), dtype, *sizes) == (shape, out_dtype)
+
+
+@pytest.mark.parametrize(
+    ("reference", "ndim", "axes"),
+    [
+        ("torch.t", 2, ("dim1", "dim0")),
+        ("torch.neg", 2, ("dim0", "dim1")),
+        ("torch.sum", 2, ()),
+        ("calledpkg.ops:turned", 3, ("dim1", "dim2", "dim0")),
+        ("calledpkg.ops:largest", 2, ("dim0",)),
+        ("torch.flatten", 2, None),
+        ("torch.diff", 1, None),
+    ],
+)
+def test_axes_that_a_reference_keeps_have_their_names_in_the_output(
+    reference: str, ndim: int, axes: tuple[str, ...] | None
+) -> None:
+    case = made("calledpkg.ops:double", reference=reference, ndim=ndim)
+    assert case.out_shape == axes
+    assert is_elementwise(case) == (reference == "torch.neg")
+
+
+def test_the_judged_entry_of_a_tuple_has_its_own_dtype() -> None:
+    case = made("calledpkg.ops:pair", reference="calledpkg.ops:pair", ndim=2, output=1)
+    assert formed(case, "float32", 3, 4) == ((4,), "int64")
+
+
+def test_an_output_of_another_shape_or_dtype_than_the_references_is_told_so() -> None:
+    def found(target: str, reference: str, sizes: tuple[int, ...]) -> tuple[str, ...]:
+        case = made(target, reference=reference, ndim=len(sizes), dtypes=("float32",))
+        [x] = case.inputs
+        example = Example(tuple(zip(x.axes, sizes, strict=True)), dtypes=((x.name, "float32"),))
+        trial = examine(case, example, Counter())
+        told = [fault.direct(trial) for fault in (wrong_shape.FAULT, wrong_dtype.FAULT)]
+        return tuple(sentence for one in told if one is not None for sentence in one.evidence)
+
+    assert found("calledpkg.ops:double", "torch.t", (1, 2)) == (
+        "the output has the shape (1, 2), not (2, 1)",
+    )
+    assert found("calledpkg.ops:double", "torch.sum", (2,)) == (
+        "the output has the shape (2,), not ()",
+    )
+    assert found("calledpkg.ops:double", "torch.signbit", (3,)) == (
+        "the output is float32, not bool",
+    )
+    assert found("calledpkg.ops:turned", "torch.t", (1, 2)) == ()
+    assert found("calledpkg.ops:total", "torch.sum", (2,)) == ()
+
+
+@pytest.mark.parametrize(
+    ("promise", "sentence"),
+    [
+        (
+            {"reference": "torch.abs", "dtypes": ("float32", "bool")},
+            "Reference(torch.abs) refuses bool of shape (1,) (NotImplementedError: ",
+        ),
+        (
+            {"reference": "torch.abs", "dtypes": ("bool",)},
+            "--reference torch.abs takes no tensor of this kind (bool: NotImplementedError: ",
+        ),
+        (
+            {"reference": "calledpkg.ops:short", "dtypes": ("int32",)},
+            "Reference(short) refuses int32 of shape (17,) (RuntimeError: at most 16 elements)",
+        ),
+        (
+            {"reference": "calledpkg.ops:pair", "ndim": 1},
+            "Reference(pair) returned tuple, not a tensor",
+        ),
+        ({"reference": "torch.fft.fft", "ndim": 1}, "a tensor of complex128, which has no bits"),
+    ],
+)
+def test_a_reference_that_refuses_what_it_will_be_given_is_one_sentence(
+    promise: dict[str, object], sentence: str
+) -> None:
+    told = refusal("calledpkg.ops:double", **promise)
+    assert sentence in told
+    assert "\n" not in told
+
+
+def test_a_reference_is_asked_only_for_sizes_that_are_allowed() -> None:
+    promise = {"reference": "calledpkg.ops:short", "sizes": ((2, 16),)}
+    assert made("calledpkg.ops:double", **promise).axes == (("dim0", 2, 16),)
 
 
 def test_sizes_and_layouts() -> None:

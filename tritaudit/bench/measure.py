@@ -13,7 +13,7 @@ import torch
 from tritaudit.backend import device, explain_error
 from tritaudit.bench.model import Entry, Measured, Timing, Work
 from tritaudit.calls import case_of
-from tritaudit.contracts import AnyContract
+from tritaudit.contracts import AnyContract, form_of
 from tritaudit.dtypes import dtype_of
 from tritaudit.ir import recorder
 from tritaudit.ir.compile import costs_of, forms
@@ -134,10 +134,9 @@ def _launch(
     if case.in_place is not None:
         given[case.in_place] = inputs[case.in_place].clone()
     if case.takes_out:
-        shape = tuple(example.size(axis) for axis in case.out_axes())
-        wanted = dtype_of(case.output_dtype(example.dtype())).torch
+        shape, dtype = form_of(case, example, inputs)
         first = next(iter(inputs.values()))
-        keywords["out"] = torch.empty(shape, dtype=wanted, device=first.device)
+        keywords["out"] = torch.empty(shape, dtype=dtype_of(dtype).torch, device=first.device)
     call = functools.partial(case.run, *given.values(), **keywords)
 
     def seen(returned: Any) -> Any:
@@ -167,8 +166,8 @@ def _check(
 
 def _moved(case: Case, example: Example, inputs: dict[str, torch.Tensor]) -> int:
     read = sum(x.numel() * x.element_size() for x in inputs.values())
-    written = math.prod(example.size(axis) for axis in case.out_axes())
-    return read + written * dtype_of(case.output_dtype(example.dtype())).bytes
+    shape, dtype = form_of(case, example, inputs)
+    return read + math.prod(shape) * dtype_of(dtype).bytes
 
 
 def _torch_name(case: Case) -> str:

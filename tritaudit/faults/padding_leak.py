@@ -141,7 +141,10 @@ def _reductions(trial: Trial) -> Iterator[Candidate]:
     """Padding of 1, -1, 0, an infinity, or what a sum differs by for each masked lane."""
     if not isinstance(contract_of(trial), Reference):
         return
-    reduced = [a for a in trial.case.axis_names() if a not in trial.case.out_axes()]
+    axes = trial.case.axis_names()
+    if not set(trial.out_axes) <= set(axes):
+        return
+    reduced = [a for a in axes if a not in trial.out_axes]
     for axis in reduced:
         extent = trial.example.size(axis)
         for rule in tile_rules(trial, axis, extent):

@@ -64,7 +64,7 @@ def pattern(trial: Trial, missing: torch.Tensor) -> str:
     total, count = missing.numel(), int(missing.sum())
     if count == total:
         return "nothing was written"
-    axes = trial.case.out_axes()
+    axes = trial.out_axes
     for dim, axis in enumerate(axes):
         line = missing.movedim(dim, -1).reshape(-1, missing.shape[dim])
         if not bool((line == line[:1]).all()):
@@ -124,7 +124,7 @@ def candidates(trial: Trial) -> Iterator[Candidate]:
     """Tails of a tensor that is changed in place."""
     if trial.case.in_place is None:
         return
-    for dim, axis in enumerate(trial.case.out_axes()):
+    for dim, axis in enumerate(trial.out_axes):
         for tile in trial.case.tiles_of(axis):
             for whole in (False, True):
                 yield _kept_in_place(axis, dim, TileRule("named", tile.name), whole)

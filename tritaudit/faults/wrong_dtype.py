@@ -50,7 +50,7 @@ def direct(trial: Trial) -> Direct | None:
     """Another dtype was returned."""
     if trial.seen.dtype is None:
         return None
-    wanted = trial.case.output_dtype(trial.example.dtype())
+    wanted = str(trial.expected.value.dtype).removeprefix("torch.")
     return Direct((f"the output is {trial.seen.dtype}, not {wanted}",))
 
 

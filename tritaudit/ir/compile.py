@@ -21,6 +21,7 @@ import torch
 
 from tritaudit.backend import BackendUnavailableError, device, explain_error, is_authors
 from tritaudit.calls import case_of
+from tritaudit.contracts import form_of
 from tritaudit.dtypes import dtype_of
 from tritaudit.ir import recorder
 from tritaudit.ir.costs import amd_costs, nvidia_costs
@@ -36,7 +37,7 @@ from tritaudit.ir.model import (
     Refused,
     Target,
 )
-from tritaudit.model import Case, CaseError
+from tritaudit.model import Case, CaseError, Example
 
 __all__ = ["answer", "costs_of", "forms"]
 
@@ -125,15 +126,21 @@ def _launch(
     tiles = {tile.name: dict(question.tiles).get(tile.name, tile.sizes[-1]) for tile in case.tiles}
     sizes = {axis: _size(case, axis, tiles, question) for axis in case.axis_names()}
 
-    def zeros(axes: Iterable[str], dtype: str) -> torch.Tensor:
-        shape = tuple(sizes[axis] for axis in axes)
-        return torch.zeros(shape, dtype=dtype_of(dtype).torch, device=where)
+    def zeros(shape: Iterable[int], dtype: str) -> torch.Tensor:
+        return torch.zeros(tuple(shape), dtype=dtype_of(dtype).torch, device=where)
 
-    inputs = [zeros(spec.axes, dtypes[spec.name]) for spec in case.inputs]
+    inputs = {t.name: zeros((sizes[a] for a in t.axes), dtypes[t.name]) for t in case.inputs}
     first = dtypes[case.inputs[0].name]
-    keywords: dict[str, Any] = {**tiles, **{s.name: s.choices()[0] for s in case.scalars}}
+    scalars = {s.name: s.choices()[0] for s in case.scalars}
+    keywords: dict[str, Any] = {**tiles, **scalars}
     if case.takes_out:
-        keywords["out"] = zeros(case.out_axes(), case.output_dtype(first))
+        example = Example(
+            sizes=tuple(sizes.items()),
+            tiles=tuple(tiles.items()),
+            scalars=tuple(scalars.items()),
+            dtypes=tuple(dtypes.items()),
+        )
+        keywords["out"] = zeros(*form_of(case, example, inputs))
     told = Answer(
         case=question.request.case,
         target="",
@@ -143,7 +150,7 @@ def _launch(
         tiles=tuple(tiles.items()),
         dim=question.dim,
     )
-    return inputs, keywords, told
+    return list(inputs.values()), keywords, told
 
 
 def _dtypes(case: Case, wanted: str) -> dict[str, str]:
