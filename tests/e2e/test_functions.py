@@ -49,7 +49,7 @@ def blocks(x):
 
 
 def raises(x):
-    raise ValueError("only CUDA tensors are supported")
+    raise ValueError("only tensors of 7 axes are supported")
 
 
 def gives_nothing(x):
@@ -284,7 +284,7 @@ def test_a_new_case_file_runs_at_once_and_is_not_overwritten(
     assert (package.parent / "audit_right.py").read_text() == text
     told = tritaudit("new", "rowpkg.ops:raises", "-o", "other.py")
     assert told.returncode == 2
-    assert "takes none of the tensors that were tried (ValueError: only CUDA" in told.stderr
+    assert "takes none of the tensors that were tried (ValueError: only tensors" in told.stderr
     assert not (package.parent / "other.py").exists()
 
 
