@@ -194,7 +194,7 @@ def _promise(
     if call.flip:
         return _flip(tuple(axes[a] for a in call.flip)), "as you said"
     if call.reference:
-        return f"Reference({call.reference})", "as you said"
+        return f"Reference({call.reference}, as_returned=True)", "as you said"
     x = _tensor(len(axes), dtypes[0])
     got = _result(run, x, replace(call, dtypes=()))
     shape = " x ".join(map(str, x.shape))
