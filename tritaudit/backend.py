@@ -308,11 +308,11 @@ def _calls_extra(chain: list[BaseException]) -> bool:
         for frame, _ in _frames(link.__traceback__):
             if not is_authors(frame.f_code.co_filename):
                 continue
-            used = [frame.f_globals.get(name) for name in frame.f_code.co_names]
-            homes = [getattr(u, "__module__", "") or getattr(u, "__name__", "") for u in used]
-            homes += [getattr(u, "__name__", "") for u in used]
-            if any(str(home).startswith("triton.language.extra") for home in homes):
-                return True
+            for name in frame.f_code.co_names:
+                used = frame.f_globals.get(name)  # a module of it, or a function from there
+                homes = (getattr(used, "__name__", ""), getattr(used, "__module__", ""))
+                if any(str(home).startswith("triton.language.extra") for home in homes):
+                    return True
     return False
 
 

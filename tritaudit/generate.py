@@ -246,15 +246,18 @@ AROUND = 32
 
 
 def around(case: Case, example: Example) -> Iterator[Example]:
-    """A thin sweep around one example: sizes and values in its own dtypes, a few in each other."""
-    shapes = [replace(s, dtypes=example.dtypes) for s in structures(case)]
-    rest = [e for e in sweep(case) if e.fill.kind is not FillKind.INDEX or e.edits]
-    rest += [e for e in sweep(case) if e.layouts != shapes[0].layouts]
-    own = [e for e in rest if e.dtypes == example.dtypes]
-    tried: dict[Example, None] = dict.fromkeys((*_thin(shapes), *_thin(own)))
+    """A thin sweep around one example: sizes and values as it has them, a few of each other dtype.
+
+    Sizes come in its own dtypes, layouts, scalars and launch options.
+    """
+    shapes = dict.fromkeys(structures(case))
+    own = replace(example, fill=Fill(), edits=())
+    tried = _thin([replace(own, sizes=s.sizes, tiles=s.tiles) for s in shapes])
+    valued = [e for e in sweep(case) if e not in shapes]
+    tried += _thin([e for e in valued if e.dtypes == example.dtypes])
     for dtypes in dtype_choices(case):
-        tried.update(dict.fromkeys([e for e in rest if e.dtypes == dtypes][:3]))
-    yield from tried
+        tried += [e for e in valued if e.dtypes == dtypes][:3]
+    yield from dict.fromkeys(tried)
 
 
 def _thin(examples: list[Example]) -> list[Example]:

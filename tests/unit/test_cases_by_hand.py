@@ -10,10 +10,6 @@ from __future__ import annotations
 import importlib.util
 import itertools
 import math
-import os
-
-os.environ["TRITON_INTERPRET"] = "1"
-
 from pathlib import Path
 from types import ModuleType
 from typing import Any

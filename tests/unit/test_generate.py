@@ -181,6 +181,25 @@ def test_anchors(n: int, expected: set[int]) -> None:
     assert set(generate.anchors(vector(), example)) == expected
 
 
+@ALL
+def test_what_lies_around_an_example_is_legal_and_comes_once(case: Case) -> None:
+    found = list(generate.around(case, list(generate.sweep(case))[-1]))
+    for example in found:
+        legal(case, example)
+    assert len(found) == len(set(found))
+
+
+def test_what_lies_around_an_example_is_laid_out_and_launched_as_it_is() -> None:
+    case = matrix()
+    layouts, launch = (("x", "transposed"),), (("config", 1),)
+    base = replace(generate.structures(case)[0], layouts=layouts, launch=launch)
+    found = list(generate.around(case, base))
+    alike = [e for e in found if (e.layouts, e.launch) == (layouts, launch)]
+    few = min(generate.AROUND // 2, len(generate.structures(case)))
+    assert {e.sizes for e in alike} >= {e.sizes for e in generate.structures(case)[:few]}
+    assert {e.fill.kind for e in found} >= {FillKind.NORMAL, FillKind.SPECIAL, FillKind.RANDOM}
+
+
 def test_anchors_of_a_matrix_follow_both_tiles() -> None:
     base = generate.structures(matrix())[0]
     example = replace(base, sizes=(("H", 3), ("W", 5)), tiles=(("BH", 2), ("BW", 4)))

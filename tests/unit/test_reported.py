@@ -5,11 +5,7 @@ from __future__ import annotations
 import importlib.util
 import itertools
 import math
-import os
 from fractions import Fraction
-
-os.environ["TRITON_INTERPRET"] = "1"
-
 from pathlib import Path
 from types import ModuleType
 
